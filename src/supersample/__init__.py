@@ -1,0 +1,23 @@
+"""Replace a data set, or a stream without end, by the few real points that stand for it."""
+
+import sys
+
+from supersample import errors, features
+from supersample.embedding import MeanEmbedding
+from supersample.features import kernels
+from supersample.judgement import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
+
+# `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
+sys.modules[__name__ + ".kernels"] = kernels
+
+__all__ = [
+    "MeanEmbedding",
+    "TestResult",
+    "circular_discrepancy",
+    "circular_ensemble",
+    "errors",
+    "features",
+    "kernels",
+    "mmd2",
+    "two_sample_test",
+]

@@ -1,0 +1,73 @@
+"""Work on blocks of rows with all cores, and the same result whatever their number.
+
+The cut into blocks depends on the data alone, never on the number of workers, and BLAS is held to one thread inside:
+so a block's numbers do not depend on which worker computed it or on how many there were.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from functools import cache
+from typing import TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from supersample._typing import Reals
+
+__all__ = ["BLOCK_ROWS", "cut", "map_blocks", "n_workers", "one_blas_thread", "pad"]
+
+#: Rows of a block. A matrix product may round a row differently at the edge of a BLAS tile, so blocks have one shape, and a
+#: number of rows that every tile height in use divides (4 to 48): then a row's result does not depend on its place.
+BLOCK_ROWS = 384
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@cache
+def n_workers() -> int:
+    """Count the cores this process may use; OMP_NUM_THREADS, where set, is an upper limit."""
+    available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, min(available, int(limit))) if limit.isdigit() else max(1, available)
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
+
+
+@cache
+def _pool() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=n_workers(), thread_name_prefix="supersample")
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Hold BLAS to one thread, since the blocks themselves run side by side."""
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+def cut(n: int, size: int) -> list[slice]:
+    """Cut range(n) into slices of `size`, the last one shorter."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def pad(rows: Reals) -> Reals:
+    """Return a block of BLOCK_ROWS rows, filled up with zeros."""
+    if rows.shape[0] == BLOCK_ROWS:
+        return np.ascontiguousarray(rows)
+    block = np.zeros((BLOCK_ROWS, rows.shape[1]), dtype=rows.dtype)
+    block[: rows.shape[0]] = rows
+    return block
+
+
+def map_blocks(work: Callable[[T], R], blocks: list[T]) -> list[R]:
+    """Apply `work` to each block on all cores and return the results in the order of the blocks."""
+    with one_blas_thread():
+        if len(blocks) < 2 or n_workers() < 2:
+            return [work(block) for block in blocks]
+        return list(_pool().map(work, blocks))

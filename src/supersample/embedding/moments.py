@@ -1,0 +1,143 @@
+"""Sums of weighted features as plain state: init, update, merge, and what can be read off.
+
+The state is what is needed to go on, to the bit: rows go into a float64 partial sum of 256 rows, partial sums into a
+compensated total, and both are part of the state, so the cut into batches leaves no trace. Sums are kept relative to a power
+of two, so that weights of any scale neither overflow nor vanish.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._compiled import sums
+from supersample._typing import Features, Floats, Indices, Weights
+from supersample.errors import InputError
+
+__all__ = ["Moments", "ScaledWeights", "init", "merge", "scale_log_weights", "scale_weights", "update"]
+
+_N_EXTRA = 3
+
+
+class ScaledWeights(NamedTuple):
+    """Weights as mantissa * 2^exponent with mantissa 0 or in [0.5, 1): any scale a log weight can name fits."""
+
+    mantissas: Floats
+    exponents: Indices
+
+
+@dataclass(frozen=True)
+class Moments:
+    """Running sums: of w phi (D values), then of w, of w^2 and of w^2 |phi|^2, all relative to 2^exponent."""
+
+    totals: Floats
+    errors: Floats
+    partials: Floats
+    counts: Indices
+
+    @property
+    def n_seen(self) -> int:
+        """Rows seen, those of weight zero included."""
+        return int(self.counts[0])
+
+    @property
+    def exponent(self) -> int:
+        """The power of two that the sums are relative to."""
+        return int(self.counts[2])
+
+    def sums(self) -> Floats:
+        """Return the sums themselves, relative to 2^exponent (and 2^(2 exponent) for the last two)."""
+        return (self.totals + self.partials) + self.errors
+
+    @property
+    def total_weight(self) -> float:
+        """The sum of the weights; infinite where it is beyond float64, which nothing else is affected by."""
+        with np.errstate(over="ignore"):
+            return float(np.ldexp(self.sums()[-3], self.exponent))
+
+    @property
+    def effective_rows(self) -> float:
+        """(sum w)^2 / sum w^2: how many equally weighted rows are as good; n for equal weights."""
+        total, squares = self.sums()[-3:-1]
+        return float(total * total / squares) if squares > 0 else 0.0
+
+    def mean(self) -> Floats:
+        """Return mu = sum w phi / sum w."""
+        values = self.sums()
+        if not values[-3] > 0:
+            raise InputError("the embedding has no mean yet: it has seen no row of positive weight; call update(points) first")
+        return np.asarray(values[:-_N_EXTRA] / values[-3])
+
+    def off_diagonal(self) -> float:
+        """Return the mean of phi(x).phi(y) over pairs of different rows, in proportion to their weights.
+
+        (W^2 |mu|^2 - sum w^2 |phi|^2) / (W^2 - sum w^2), the U-statistic of the feature kernel.
+        """
+        values = self.sums()
+        weight, squares, norms = values[-_N_EXTRA:]
+        mean = self.mean()
+        pairs = weight * weight - squares
+        if not pairs > 1e-12 * weight * weight:
+            raise InputError(
+                "estimator='unbiased' needs at least two rows of positive weight in each sample, got fewer; pass more rows "
+                "or use estimator='biased'"
+            )
+        return float((weight * weight * float(mean @ mean) - norms) / pairs)
+
+
+def init(n_features: int) -> Moments:
+    """Return the moments of no data."""
+    length = n_features + _N_EXTRA
+    return Moments(np.zeros(length), np.zeros(length), np.zeros(length), np.zeros(4, dtype=np.int64))
+
+
+def update(state: Moments, features: Features, weights: ScaledWeights | None = None) -> Moments:
+    """Return the moments after some more rows; the state passed in is left as it was. O(n D)."""
+    after = Moments(state.totals.copy(), state.errors.copy(), state.partials.copy(), state.counts.copy())
+    norms = np.empty(features.shape[0])
+    sums.squared_norms(features, norms)
+    mantissas, exponents = weights or ScaledWeights(np.empty(0), np.empty(0, dtype=np.int64))
+    sums.accumulate(features, norms, mantissas, exponents, after.totals, after.errors, after.partials, after.counts)
+    return after
+
+
+def merge(left: Moments, right: Moments) -> Moments:
+    """Return the moments of both data sets together: exact but for one rounding, and the same in either order."""
+    if right.counts[3] == 0 or left.counts[3] == 0:
+        some, none = (left, right) if right.counts[3] == 0 else (right, left)
+        counts = some.counts.copy()
+        counts[0] += none.counts[0]
+        return replace(some, counts=counts)
+    exponent = max(left.exponent, right.exponent)
+    pairs = []
+    for state in (left, right):
+        shift = max(state.exponent - exponent, -2000)
+        factors = np.full(state.totals.size, np.ldexp(1.0, shift))
+        factors[-2:] = np.ldexp(1.0, 2 * shift)
+        total, error = _two_sum(state.totals * factors, state.partials * factors)
+        pairs.append((total, error + state.errors * factors))
+    total, error = _two_sum(pairs[0][0], pairs[1][0])
+    counts = np.array([left.counts[0] + right.counts[0], 0, exponent, 1], dtype=np.int64)
+    return Moments(total, error + (pairs[0][1] + pairs[1][1]), np.zeros_like(total), counts)
+
+
+def scale_weights(weights: Weights) -> ScaledWeights:
+    """Split checked weights into mantissa and exponent."""
+    mantissas, exponents = np.frexp(weights)
+    return ScaledWeights(mantissas, exponents.astype(np.int64))
+
+
+def scale_log_weights(log_weights: Floats) -> ScaledWeights:
+    """Split weights given by their natural logarithm; minus infinity is a weight of zero."""
+    some = np.isfinite(log_weights)
+    safe = np.where(some, log_weights, 0.0)
+    exponents = np.floor(safe / np.log(2.0)).astype(np.int64) + 1
+    mantissas, corrections = np.frexp(np.exp(safe - exponents * np.log(2.0)))
+    exponents += corrections
+    return ScaledWeights(np.where(some, mantissas, 0.0), np.where(some, exponents, 0))
+
+
+def _two_sum(left: Floats, right: Floats) -> tuple[Floats, Floats]:
+    total = left + right
+    back = total - left
+    return total, (left - (total - back)) + (right - back)

@@ -1,0 +1,8 @@
+"""Kernels and their explicit feature maps phi, with phi(x).phi(y) close to k(x, y)."""
+
+from supersample.features.base import FeatureMap
+from supersample.features.fastfood import Fastfood
+from supersample.features.fourier import Fourier
+from supersample.features.nystroem import Nystroem
+
+__all__ = ["Fastfood", "FeatureMap", "Fourier", "Nystroem"]

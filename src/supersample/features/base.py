@@ -1,0 +1,74 @@
+"""What a feature map is: phi(x) in R^D with phi(x).phi(y) close to k(x, y), fixed for life and known by an identity."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._typing import Features, Points, PointsLike
+from supersample.errors import InputError, InputTypeError
+from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.records.arrays import check_points
+
+__all__ = ["FeatureMap", "as_dtype", "resolved_kernel"]
+
+
+class FeatureMap(ABC):
+    """A fixed map from points to feature vectors.
+
+    Two maps are equal when their identities are: same kernel, same parameters, same seed. Row i of `transform(points)` depends
+    on row i alone, bit for bit, whatever other rows are passed with it.
+    """
+
+    kernel: Kernel
+    n_features: int
+    dtype: np.dtype[Any]
+
+    @property
+    @abstractmethod
+    def identity(self) -> Mapping[str, Any]:
+        """What determines the map, as plain values that can be compared and stored as JSON."""
+
+    @abstractmethod
+    def fill(self, points: Points, out: Features) -> None:
+        """Write the features of checked points into `out` (n x n_features, of this map's dtype)."""
+
+    def transform(self, points: PointsLike) -> Features:
+        """Return the features of each row: n x n_features."""
+        rows = check_points(points, "points")
+        out = np.empty((rows.shape[0], self.n_features), dtype=self.dtype)
+        self.fill(rows, out)
+        return out
+
+    def __eq__(self, other: object) -> bool:
+        """Compare identities."""
+        return isinstance(other, FeatureMap) and self.identity == other.identity
+
+    def __hash__(self) -> int:
+        """Hash the identity."""
+        return hash(json.dumps(self.identity, sort_keys=True))
+
+    def __repr__(self) -> str:
+        """Show the kernel and the number of features."""
+        return f"{type(self).__name__}({self.kernel!r}, n_features={self.n_features}, dtype={self.dtype.name})"
+
+
+def resolved_kernel(kernel: KernelLike) -> Kernel:
+    """Return a kernel that can be evaluated; a map cannot wait for its bandwidth."""
+    checked = as_kernel(kernel)
+    checked.require_resolved()
+    return checked
+
+
+def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
+    """Return float32 or float64 as a dtype."""
+    try:
+        checked = np.dtype(dtype)
+    except TypeError as error:
+        raise InputTypeError(f"dtype must be float32 or float64, got {dtype!r}") from error
+    if checked not in (np.float32, np.float64):
+        raise InputError(f"dtype must be float32 or float64, got {checked}")
+    return checked

@@ -1,0 +1,86 @@
+"""Fastfood: Fourier features whose projection costs D log d instead of D d."""
+
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from supersample._compiled import hadamard
+from supersample._typing import Indices, RandomState, Reals
+from supersample.errors import InputError
+from supersample.features.kernels import KernelLike
+from supersample.features.waves import Waves
+
+__all__ = ["Fastfood"]
+
+
+class _Factors(NamedTuple):
+    """The diagonal matrices and permutations of all stacked blocks, each blocks x 2^q."""
+
+    scales: Reals
+    signs: Reals
+    order: Indices
+    gauss: Reals
+    lengths: Reals
+
+
+class Fastfood(Waves):
+    """Fourier features of a radial kernel by products of Hadamard and diagonal matrices (Le, Sarlos, Smola 2013; FMMD 2.2).
+
+    The projection is V x with V = S H G P H B / sqrt(d') on inputs padded with zeros to d' = 2^q; blocks are stacked to any
+    number of features. H is the Walsh-Hadamard matrix, B random signs, P a permutation, G normal. All rows of
+    H G P H B have the length |G| d'^1/2, so S = r / |G| with r drawn from the lengths of d'-dimensional frequencies of the
+    kernel (chi for the Gaussian, times the kernel's own spread for Matern and Cauchy): without that the kernel would be
+    another one. Any bandwidth for each column, any width, any number of features. Costs O(n D log d) time.
+
+    >>> from supersample.kernels import Gaussian
+    >>> phi = Fastfood(Gaussian(1.0), 4096, random_state=0)
+    >>> x = phi.transform([[0.0, 0.0, 0.0], [1.0, 0.0, 0.0]])
+    >>> bool(abs(x[0] @ x[1] - 0.6065) < 0.05)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: KernelLike,
+        n_features: int = 1024,
+        *,
+        form: Literal["paired", "phase"] = "paired",
+        dtype: npt.DTypeLike = np.float32,
+        origin: npt.ArrayLike = 0.0,
+        random_state: RandomState = None,
+    ) -> None:
+        """Fix kernel, size, form and seed; the factors follow from them."""
+        super().__init__(kernel, n_features, form=form, dtype=dtype, origin=origin, random_state=random_state)
+        if not self.kernel.is_radial:
+            raise InputError(
+                f"Fastfood needs a kernel of the Euclidean distance (Gaussian, Matern, Cauchy), got {self.kernel!r}; use "
+                f"Fourier features"
+            )
+
+    def _draw(self, n_inputs: int) -> _Factors:
+        width = 1 << max(0, (n_inputs - 1).bit_length())
+        blocks = -(-self.n_frequencies // width)
+        shape = (blocks, width)
+        generator = self.seed.child("fastfood").generator()
+        signs = generator.choice(np.array([-1.0, 1.0]), shape)
+        order = np.argsort(generator.random(shape), axis=1, kind="stable")
+        gauss = generator.standard_normal(shape)
+        uniforms = np.maximum(generator.random((blocks * width, 1 + self.kernel.n_uniforms)), 2.0**-53)
+        radii = np.sqrt(2.0 * special.gammaincinv(width / 2.0, uniforms[:, 0])) * self.kernel.spread(uniforms[:, 1:])
+        lengths = radii.reshape(shape) / (np.linalg.norm(gauss, axis=1, keepdims=True) * np.sqrt(width))
+        return _Factors(
+            self.kernel.scale(np.ones((1, n_inputs)))[0].astype(self.dtype),
+            signs.astype(self.dtype),
+            order.astype(np.int64),
+            gauss.astype(self.dtype),
+            lengths.astype(self.dtype),
+        )
+
+    def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
+        width = drawn.signs.shape[1]
+        scratch = np.zeros((2, width, hadamard.LANES), dtype=self.dtype)
+        scaled = rows * drawn.scales
+        first, second = scratch
+        hadamard.fastfood(scaled, drawn.signs, drawn.order, drawn.gauss, drawn.lengths, first, second, out)

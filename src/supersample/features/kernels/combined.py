@@ -1,0 +1,180 @@
+"""Sums of kernels, and kernels that users bring along."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._random import as_seed
+from supersample._typing import Floats, PointsLike, RandomState
+from supersample.errors import InputError, InputTypeError
+from supersample.features.kernels.base import Kernel, Stationary
+
+__all__ = ["Function", "Sum"]
+
+
+@dataclass(frozen=True)
+class Sum(Kernel):
+    """A sum of kernels with positive factors; `Gaussian(1) + 0.5 * Cauchy(3)` builds one.
+
+    >>> from supersample.kernels import Cauchy, Gaussian
+    >>> (Gaussian(1.0) + 0.5 * Cauchy(3.0)).k0
+    1.5
+    """
+
+    terms: tuple[tuple[float, Kernel], ...]
+
+    @classmethod
+    def of(cls, *terms: tuple[float, Kernel]) -> "Sum":
+        """Build a sum, flattening sums of sums."""
+        flat: list[tuple[float, Kernel]] = []
+        for factor, kernel in terms:
+            if isinstance(factor, bool) or not isinstance(factor, int | float | np.integer | np.floating):
+                raise InputTypeError(f"a kernel can be multiplied by a number only, got {type(factor).__name__}")
+            if not (np.isfinite(factor) and factor > 0):
+                raise InputError(f"a kernel can be multiplied by a positive finite number only, got {factor!r}")
+            inner = kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
+            flat.extend((float(factor) * weight, term) for weight, term in inner)
+        return cls(tuple(flat))
+
+    @property
+    def k0(self) -> float:
+        """The sum of the terms' k(x, x)."""
+        return sum(factor * kernel.k0 for factor, kernel in self.terms)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The factors and the identities of the terms, in order."""
+        terms = [{"factor": factor, **kernel.identity} for factor, kernel in self.terms]
+        return {"kernel": "Sum", "terms": terms}
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether every term is."""
+        return all(kernel.is_resolved for _, kernel in self.terms)
+
+    def resolve(self, points: PointsLike, *, random_state: RandomState = None) -> "Sum":
+        """Resolve each term from the same sample."""
+        if self.is_resolved:
+            return self
+        seed = as_seed(random_state).entropy
+        return Sum(tuple((factor, kernel.resolve(points, random_state=seed)) for factor, kernel in self.terms))
+
+    def fill(self, left: Floats, right: Floats, out: Floats) -> None:
+        """Add up the terms' Gram blocks."""
+        term = np.empty_like(out)
+        out[...] = 0.0
+        for factor, kernel in self.terms:
+            kernel.fill(left, right, term)
+            term *= factor
+            out += term
+
+    def paired(self, left: Floats, right: Floats) -> Floats:
+        """Add up the terms' values."""
+        total = np.zeros(left.shape[0])
+        for factor, kernel in self.terms:
+            total += factor * kernel.paired(left, right)
+        return total
+
+    @property
+    def has_spectrum(self) -> bool:
+        """Whether every term has one."""
+        return all(kernel.has_spectrum for _, kernel in self.terms)
+
+    @property
+    def is_radial(self) -> bool:
+        """Whether every term is, with a bandwidth that is the same for all columns."""
+        return all(kernel.is_radial and _scalar_bandwidth(kernel) for _, kernel in self.terms)
+
+    @property
+    def n_uniforms(self) -> int:
+        """One to choose the term, and what the hungriest term needs."""
+        return 1 + max(kernel.n_uniforms for _, kernel in self.terms)
+
+    def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
+        """Draw from the mixture of the terms' spectral measures, each in proportion to its k(x, x)."""
+        out = np.empty((uniforms.shape[0], n_inputs))
+        for kernel, mine in self._chosen(uniforms[:, -1]):
+            out[mine] = kernel.frequencies(uniforms[mine], n_inputs)
+        return out
+
+    def spread(self, uniforms: Floats) -> Floats:
+        """Draw s from the mixture of the terms', each divided by its bandwidth."""
+        out = np.empty(uniforms.shape[0])
+        for kernel, mine in self._chosen(uniforms[:, -1]):
+            out[mine] = kernel.scale(kernel.spread(uniforms[mine])[:, None])[:, 0]
+        return out
+
+    def scale(self, points: Floats) -> Floats:
+        """Leave the points as they are: each term's bandwidth is in its own part."""
+        return points
+
+    def _chosen(self, uniforms: Floats) -> Iterator[tuple[Kernel, npt.NDArray[np.bool_]]]:
+        shares = np.cumsum([factor * kernel.k0 for factor, kernel in self.terms])
+        chosen = np.searchsorted(shares / shares[-1], uniforms, side="right")
+        for index, (_, kernel) in enumerate(self.terms):
+            yield kernel, chosen == index
+
+
+def _scalar_bandwidth(kernel: Kernel) -> bool:
+    return isinstance(kernel, Stationary) and isinstance(kernel.bandwidth, float)
+
+
+@dataclass(frozen=True)
+class Function(Kernel):
+    """A user's own positive-definite function of two blocks of points, known by its name.
+
+    function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix.
+    name: stands for the function wherever kernels are compared or stored, since code cannot be; two different functions must
+    have different names.
+
+    >>> linear = Function(lambda x, y: x @ y.T, name="linear")
+    >>> linear([[1.0, 2.0]], [[3.0, 4.0]])
+    array([[11.]])
+    """
+
+    function: Callable[[Floats, Floats], Any]
+    name: str
+
+    def __post_init__(self) -> None:
+        """Check what can be checked without calling the function."""
+        if not callable(self.function):
+            raise InputTypeError(f"function of kernels.Function must be callable, got {type(self.function).__name__}")
+        if not isinstance(self.name, str) or not self.name:
+            raise InputError(f"name of kernels.Function must be a word that stands for the function, got {self.name!r}")
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The name."""
+        return {"kernel": "Function", "name": self.name}
+
+    def __eq__(self, other: object) -> bool:
+        """Compare by name."""
+        return isinstance(other, Function) and other.name == self.name
+
+    def __hash__(self) -> int:
+        """Hash by name."""
+        return hash(("Function", self.name))
+
+    def fill(self, left: Floats, right: Floats, out: Floats) -> None:
+        """Call the function and check what it returns."""
+        values = np.asarray(self.function(left, right))
+        if values.shape != out.shape:
+            raise InputError(
+                f"kernel function {self.name!r} must return a {out.shape[0]} x {out.shape[1]} matrix for "
+                f"{left.shape[0]} and {right.shape[0]} points, got shape {values.shape}"
+            )
+        if not bool(np.isfinite(values).all()):
+            raise InputError(f"kernel function {self.name!r} must return finite numbers, got NaN or infinity")
+        out[...] = values
+
+    def paired(self, left: Floats, right: Floats) -> Floats:
+        """Call the function for one pair at a time, since it is known to take blocks only."""
+        value = np.empty((1, 1))
+        out = np.empty(left.shape[0])
+        for i in range(left.shape[0]):
+            self.fill(left[i : i + 1], right[i : i + 1], value)
+            out[i] = value[0, 0]
+        return out

@@ -1,0 +1,72 @@
+"""From what users write as `kernel=` to a kernel, or to a family of kernels."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from supersample.errors import InputError, InputTypeError
+from supersample.features.kernels.base import Bandwidth, Kernel
+from supersample.features.kernels.combined import Function
+from supersample.features.kernels.product import Laplacian
+from supersample.features.kernels.radial import Cauchy, Gaussian, Matern
+
+__all__ = ["KernelLike", "as_family", "as_kernel"]
+
+#: A name, a kernel, or a function of two blocks of points.
+KernelLike = str | Kernel | Callable[[Any, Any], Any]
+
+_NAMED: dict[str, Callable[..., Kernel]] = {
+    "gaussian": Gaussian,
+    "laplacian": Laplacian,
+    "cauchy": Cauchy,
+    "matern12": partial(Matern, 0.5),
+    "matern32": partial(Matern, 1.5),
+    "matern52": partial(Matern, 2.5),
+}
+
+
+def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
+    """Turn a name, a kernel or a function into a kernel.
+
+    A bandwidth goes with a name only: a kernel carries its own.
+
+    >>> as_kernel("gaussian", 2.0)
+    Gaussian(bandwidth=2.0)
+    """
+    if isinstance(kernel, str):
+        if kernel not in _NAMED:
+            raise InputError(f"kernel must be one of {', '.join(map(repr, _NAMED))} or a kernel object, got {kernel!r}")
+        return _NAMED[kernel](bandwidth="median" if bandwidth is None else bandwidth)
+    if bandwidth is not None and not (isinstance(bandwidth, str) and bandwidth == "median"):
+        raise InputError(f"bandwidth goes with a kernel named by a string; {kernel!r} carries its own, so leave bandwidth out")
+    if isinstance(kernel, Kernel):
+        return kernel
+    if callable(kernel):
+        return Function(kernel, name=getattr(kernel, "__qualname__", type(kernel).__name__))
+    raise InputTypeError(
+        f"kernel must be a name such as 'gaussian', a kernel object or a function of two arrays, got {type(kernel).__name__}"
+    )
+
+
+def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Bandwidth | None = None) -> tuple[Kernel, ...]:
+    """Turn what users pass as `kernel` into a tuple of kernels: one, or a family given as a list.
+
+    A list may hold kernels, names, or plain numbers, which are bandwidths of the Gaussian kernel.
+
+    >>> as_family([0.5, 1.0])
+    (Gaussian(bandwidth=0.5), Gaussian(bandwidth=1.0))
+    """
+    if isinstance(kernel, str | Kernel) or callable(kernel):
+        return (as_kernel(kernel, bandwidth),)
+    if not isinstance(kernel, Sequence | np.ndarray) or len(kernel) == 0:
+        raise InputTypeError(
+            f"kernel must be a name, a kernel, a function, or a non-empty list of kernels or bandwidths, got {kernel!r}"
+        )
+    if bandwidth is not None:
+        raise InputError("bandwidth must be left out where kernel is a list: each member carries its own")
+    return tuple(
+        Gaussian(float(member)) if isinstance(member, int | float | np.integer | np.floating) else as_kernel(member)
+        for member in kernel
+    )

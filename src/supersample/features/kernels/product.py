@@ -1,0 +1,36 @@
+"""Kernels that are products over the columns."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from supersample._typing import Floats
+from supersample.features.kernels.base import Stationary
+
+__all__ = ["Laplacian"]
+
+
+@dataclass(frozen=True)
+class Laplacian(Stationary):
+    """The Laplacian kernel exp(-sum_k |x_k - y_k| / bandwidth_k): one exponential for each column.
+
+    It is not a function of the Euclidean distance; for that one take Matern(nu=0.5).
+
+    >>> Laplacian(1.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
+    array([[0.1353]])
+    """
+
+    @property
+    def metric(self) -> Literal["l1", "squared_l2"]:
+        """The sum of absolute differences."""
+        return "l1"
+
+    def profile(self, distances: Floats) -> None:
+        """exp(-r)."""
+        np.negative(distances, out=distances)
+        np.exp(distances, out=distances)
+
+    def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
+        """Return independent Cauchy frequencies for each column."""
+        return self.scale(np.tan(np.pi * (uniforms[:, :n_inputs] - 0.5)))

@@ -1,0 +1,121 @@
+"""Kernels of the Euclidean distance that are mixtures of Gaussians of different widths.
+
+For each, a frequency is s g / bandwidth with g standard normal in R^d and s >= 0 independent of g: s = 1 gives the
+Gaussian kernel, s^2 = 2 nu / chi^2_{2 nu} the Matern kernels (a multivariate t), s^2 = 2 Exp(1) the Cauchy kernel.
+So one rule serves independent, orthogonal and quasi-random frequencies and Fastfood alike.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy import special
+
+from supersample._typing import Floats
+from supersample.errors import InputError
+from supersample.features.kernels.base import Stationary
+
+__all__ = ["Cauchy", "Gaussian", "Matern", "Radial"]
+
+
+@dataclass(frozen=True)
+class Radial(Stationary):
+    """A stationary kernel of the Euclidean distance, a Gaussian of random width."""
+
+    @property
+    def metric(self) -> Literal["l1", "squared_l2"]:
+        """The squared Euclidean distance."""
+        return "squared_l2"
+
+    @property
+    def is_radial(self) -> bool:
+        """It is what this class is for."""
+        return True
+
+    @property
+    def n_uniforms(self) -> int:
+        """One, for s."""
+        return 1
+
+    def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
+        """Return s g / bandwidth, g from the first `n_inputs` columns of `uniforms` and s from the next."""
+        directions = special.ndtri(uniforms[:, :n_inputs])
+        return self.scale(directions * self.spread(uniforms[:, n_inputs:])[:, None])
+
+
+@dataclass(frozen=True)
+class Gaussian(Radial):
+    """The Gaussian kernel exp(-|x - y|^2 / (2 bandwidth^2)) (SSR eq. 31).
+
+    >>> Gaussian(1.0)([[0.0]], [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065]])
+    """
+
+    def profile(self, distances: Floats) -> None:
+        """exp(-r^2 / 2)."""
+        distances *= -0.5
+        np.exp(distances, out=distances)
+
+    def spread(self, uniforms: Floats) -> Floats:
+        """s = 1."""
+        return np.ones(uniforms.shape[0])
+
+
+@dataclass(frozen=True)
+class Cauchy(Radial):
+    """The Cauchy (rational quadratic) kernel 1 / (1 + |x - y|^2 / bandwidth^2), with heavy tails.
+
+    >>> Cauchy(2.0)([[0.0]], [[0.0], [2.0]])
+    array([[1. , 0.5]])
+    """
+
+    def profile(self, distances: Floats) -> None:
+        """1 / (1 + r^2)."""
+        distances += 1.0
+        np.reciprocal(distances, out=distances)
+
+    def spread(self, uniforms: Floats) -> Floats:
+        """s^2 = 2 Exp(1), since 1 / (1 + r^2) is the mean of exp(-t r^2) over t from Exp(1)."""
+        return np.sqrt(-2.0 * np.log1p(-uniforms[:, 0]))
+
+
+@dataclass(frozen=True)
+class Matern(Radial):
+    """The Matern kernel of smoothness nu = 1/2, 3/2 or 5/2; nu = 1/2 is exp(-|x - y| / bandwidth).
+
+    >>> Matern(nu=0.5, bandwidth=1.0)([[0.0]], [[0.0], [1.0]]).round(4)
+    array([[1.    , 0.3679]])
+    """
+
+    nu: float = 1.5
+
+    def __init__(self, nu: float = 1.5, bandwidth: Any = "median") -> None:
+        """Take the smoothness first, as everyone writes it."""
+        if nu not in (0.5, 1.5, 2.5):
+            raise InputError(f"nu of Matern must be 0.5, 1.5 or 2.5, got {nu!r}")
+        object.__setattr__(self, "nu", float(nu))
+        object.__setattr__(self, "bandwidth", bandwidth)
+        self.__post_init__()
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Name, bandwidth and smoothness."""
+        return {**super().identity, "nu": self.nu}
+
+    def profile(self, distances: Floats) -> None:
+        """With t = sqrt(2 nu) r: e^-t times 1, 1 + t, or 1 + t + t^2 / 3."""
+        distances *= 2.0 * self.nu
+        np.sqrt(distances, out=distances)
+        decay = np.exp(-distances)
+        if self.nu == 0.5:
+            distances[...] = decay
+        elif self.nu == 1.5:
+            distances += 1.0
+            distances *= decay
+        else:
+            distances[...] = (1.0 + distances + distances * distances / 3.0) * decay
+
+    def spread(self, uniforms: Floats) -> Floats:
+        """s^2 = 2 nu / chi^2_{2 nu}."""
+        return np.asarray(np.sqrt(self.nu / special.gammaincinv(self.nu, uniforms[:, 0])))

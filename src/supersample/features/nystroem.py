@@ -1,0 +1,135 @@
+"""Nystroem features: any positive-definite kernel, through its values at a few landmarks."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+from supersample._random import Seed, as_seed
+from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
+from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState
+from supersample.errors import InputError
+from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
+from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.features.kernels.base import as_float64
+from supersample.records.arrays import check_count
+
+__all__ = ["Nystroem", "pivoted_landmarks"]
+
+_SAMPLE_ROWS = 5000
+#: Directions with less than this share of the largest eigenvalue are rounding noise once divided by their root.
+_RANK_TOLERANCE = 1e-12
+
+
+class Nystroem(FeatureMap):
+    """Features phi(x) = K_ZZ^-1/2 k_Z(x) on landmarks Z, for any positive-definite kernel.
+
+    phi(x).phi(y) = k_Z(x) K_ZZ^-1 k_Z(y) is exact at the landmarks and the best approximation by functions that they span;
+    far from all landmarks it falls to zero, so landmarks must cover the data. The features are ordered by falling
+    eigenvalue; there are as many as the numerical rank of K_ZZ, at most one a landmark. Whitening is done in float64. Costs
+    O(n l (d + D)) for l landmarks.
+
+    >>> from supersample.kernels import Function
+    >>> phi = Nystroem(Function(lambda x, y: (1 + x @ y.T) ** 2, name="square"), [[0.0], [1.0], [2.0]])
+    >>> x = phi.transform([[3.0], [4.0]])
+    >>> round(float(x[0] @ x[1]), 2)
+    169.0
+    """
+
+    def __init__(self, kernel: KernelLike, landmarks: PointsLike, *, dtype: npt.DTypeLike = np.float32) -> None:
+        """Fix kernel and landmarks, and whiten."""
+        self.kernel = resolved_kernel(kernel)
+        self.dtype = as_dtype(dtype)
+        self.landmarks = as_float64(landmarks, "landmarks")
+        self._whitening = _whiten(self.kernel, self.landmarks)
+        self.n_features = self._whitening.shape[1]
+
+    @classmethod
+    def from_sample(
+        cls,
+        kernel: KernelLike,
+        sample: PointsLike,
+        n_landmarks: int = 200,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        random_state: RandomState = None,
+    ) -> Self:
+        """Choose landmarks from (at most 5,000 rows of) a sample by randomly pivoted Cholesky.
+
+        A "median" bandwidth is resolved from the sample.
+        """
+        seed = as_seed(random_state)
+        rows = as_float64(sample, "sample")
+        resolved = as_kernel(kernel).resolve(rows, random_state=seed.entropy)
+        chosen = pivoted_landmarks(resolved, rows, check_count(n_landmarks, "n_landmarks"), seed=seed)
+        return cls(resolved, rows[chosen], dtype=dtype)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """Kernel, dtype and a digest of the landmarks."""
+        return {
+            "map": "Nystroem",
+            "kernel": dict(self.kernel.identity),
+            "n_features": self.n_features,
+            "dtype": self.dtype.name,
+            "n_landmarks": self.landmarks.shape[0],
+            "n_inputs": self.landmarks.shape[1],
+            "landmarks": hashlib.sha256(np.ascontiguousarray(self.landmarks, dtype="<f8").tobytes()).hexdigest(),
+        }
+
+    def fill(self, points: Points, out: Features) -> None:
+        """Write kernel values to the landmarks, whitened, block by block on all cores."""
+        width = self.landmarks.shape[1]
+        if points.shape[1] != width:
+            raise InputError(
+                f"points must have {width} columns like the landmarks, got {points.shape[1]}; pass the same columns"
+            )
+
+        def work(rows: slice) -> None:
+            values = np.empty((BLOCK_ROWS, self.landmarks.shape[0]))
+            self.kernel.fill(np.asarray(pad(points[rows]), dtype=np.float64), self.landmarks, values)
+            out[rows] = (values @ self._whitening)[: rows.stop - rows.start]
+
+        map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
+
+
+def pivoted_landmarks(kernel: Kernel, sample: Floats, n_landmarks: int, *, seed: Seed) -> Indices:
+    """Choose rows by randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2022).
+
+    Each pivot is drawn in proportion to what the earlier ones leave of k(x, x); stops early when nothing is left. Only the
+    first 5,000 rows of a random permutation are looked at. O(n l^2) time, O(n l) memory.
+    """
+    generator = seed.child("landmarks").generator()
+    pool = np.sort(generator.permutation(sample.shape[0])[:_SAMPLE_ROWS])
+    rows = sample[pool]
+    left = kernel.diagonal(rows).copy()
+    floor = _RANK_TOLERANCE * float(left.sum())
+    factor = np.zeros((min(n_landmarks, rows.shape[0]), rows.shape[0]))
+    column = np.empty((rows.shape[0], 1))
+    chosen: list[int] = []
+    for step in range(factor.shape[0]):
+        total = float(left.sum())
+        if total <= floor:
+            break
+        pivot = int(generator.choice(rows.shape[0], p=left / total))
+        kernel.fill(rows, rows[pivot : pivot + 1], column)
+        residual = column[:, 0] - factor[:step].T @ factor[:step, pivot]
+        factor[step] = residual / np.sqrt(residual[pivot])
+        left = np.maximum(left - factor[step] ** 2, 0.0)
+        left[pivot] = 0.0
+        chosen.append(pivot)
+    return np.asarray(pool[chosen], dtype=np.int64)
+
+
+def _whiten(kernel: Kernel, landmarks: Floats) -> Floats:
+    """Return U L^-1/2 of K_ZZ = U L U^T, largest eigenvalues first, rounding noise left out."""
+    values, vectors = linalg.eigh(kernel(landmarks))
+    keep = values > _RANK_TOLERANCE * max(float(values[-1]), 0.0)
+    if not bool(keep.any()):
+        raise InputError("landmarks: the kernel is zero at all of them, so they span nothing; choose other landmarks")
+    order = np.argsort(values)[::-1][: int(keep.sum())]
+    whitening: Floats = np.ascontiguousarray(vectors[:, order] / np.sqrt(values[order]))
+    return whitening

@@ -1,0 +1,71 @@
+"""Unbiased MMD^2 within small blocks of rows: what the B-test and MMD-linear average."""
+
+import math
+
+import numpy as np
+
+from supersample._threads import map_blocks
+from supersample._typing import Floats, Points
+from supersample.features.kernels import Kernel
+
+__all__ = ["block_values"]
+
+#: Blocks with more rows than this get a Gram matrix each; smaller ones are done all at once, a pair of places at a time.
+_LARGEST_AT_ONCE = 8
+
+
+def block_values(x: Points, y: Points, kernel: Kernel, *, linear: bool) -> Floats:
+    """Return the unbiased MMD^2 of each block; every row is in exactly one.
+
+    Block b holds rows b, b + B, b + 2 B, ... of both samples, so that samples of different sizes fill the same number B of
+    blocks. B is as large as leaves each block two rows of both (linear), or about sqrt(n) of the smaller (block).
+    """
+    smaller = min(x.shape[0], y.shape[0])
+    rows_a_block = 2 if linear else max(2, math.isqrt(smaller))
+    n_blocks = max(1, smaller // rows_a_block)
+    left, right = x.astype(np.float64), y.astype(np.float64)
+    if max(left.shape[0], right.shape[0]) <= _LARGEST_AT_ONCE * n_blocks:
+        return _all_at_once(left, right, kernel, n_blocks)
+
+    def work(block: int) -> float:
+        return _unbiased(left[block::n_blocks], right[block::n_blocks], kernel)
+
+    return np.array(map_blocks(work, list(range(n_blocks))))
+
+
+def _unbiased(x: Floats, y: Floats, kernel: Kernel) -> float:
+    rows = np.concatenate([x, y])
+    gram = np.empty((rows.shape[0], rows.shape[0]))
+    kernel.fill(rows, rows, gram)
+    np.fill_diagonal(gram, 0.0)
+    m, n = x.shape[0], y.shape[0]
+    within = gram[:m, :m].sum() / (m * (m - 1)) + gram[m:, m:].sum() / (n * (n - 1))
+    return float(within - 2.0 * gram[:m, m:].mean())
+
+
+def _all_at_once(x: Floats, y: Floats, kernel: Kernel, n_blocks: int) -> Floats:
+    """Do all blocks together: for each pair of places in a block, the kernel between the rows at those places."""
+    sizes = {name: _sizes(points.shape[0], n_blocks) for name, points in (("x", x), ("y", y))}
+    places = {
+        name: [points[start : start + n_blocks] for start in range(0, points.shape[0], n_blocks)]
+        for name, points in (("x", x), ("y", y))
+    }
+    values = np.zeros(n_blocks)
+    for name in ("x", "y"):
+        pairs = sizes[name] * (sizes[name] - 1) / 2.0
+        for i, first in enumerate(places[name]):
+            for second in places[name][i + 1 :]:
+                count = second.shape[0]
+                values[:count] += kernel.paired(first[:count], second) / pairs[:count]
+    for first in places["x"]:
+        for second in places["y"]:
+            count = min(first.shape[0], second.shape[0])
+            cross = kernel.paired(first[:count], second[:count])
+            values[:count] -= 2.0 * cross / (sizes["x"] * sizes["y"])[:count]
+    return values
+
+
+def _sizes(n_rows: int, n_blocks: int) -> Floats:
+    sizes = np.full(n_blocks, n_rows // n_blocks, dtype=np.float64)
+    sizes[: n_rows % n_blocks] += 1
+    return sizes

@@ -1,0 +1,73 @@
+"""Two samples as one: checked, put on a common origin, and with a kernel chosen from the pooled rows alone."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._random import Seed
+from supersample._typing import Floats, Points, PointsLike
+from supersample.errors import InputError
+from supersample.features import Fastfood, Fourier
+from supersample.features.kernels import Kernel
+from supersample.features.waves import Waves
+from supersample.records.arrays import check_points, check_same_width
+
+__all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]
+
+#: Rows of each sample that the origin and the median distance are taken from.
+_LOOK = 1000
+
+
+class TwoSamples(NamedTuple):
+    """Two checked samples and a point near their middle."""
+
+    x: Points
+    y: Points
+    origin: Floats
+
+    @property
+    def n(self) -> int:
+        """Rows of both together."""
+        return int(self.x.shape[0] + self.y.shape[0])
+
+    def rows(self, start: int, stop: int) -> Points:
+        """Return pooled rows start to stop, those of x before those of y."""
+        m = self.x.shape[0]
+        if stop <= m:
+            return self.x[start:stop]
+        if start >= m:
+            return self.y[start - m : stop - m]
+        return np.concatenate([self.x[start:], self.y[: stop - m]])
+
+    def sample(self, size: int, seed: Seed) -> Points:
+        """Return at most `size` pooled rows, drawn without regard to which sample they come from."""
+        chosen = np.sort(seed.generator().permutation(self.n)[:size])
+        m = self.x.shape[0]
+        return np.concatenate([self.x[chosen[chosen < m]], self.y[chosen[chosen >= m] - m]])
+
+
+def pool(x: PointsLike, y: PointsLike, *, min_rows: int) -> TwoSamples:
+    """Check both samples against each other."""
+    left = check_points(x, "X", min_rows=min_rows)
+    right = check_points(y, "Y", min_rows=min_rows)
+    check_same_width(left, right, "X", "Y")
+    middle = np.concatenate([left[:_LOOK], right[:_LOOK]]).mean(axis=0, dtype=np.float64)
+    return TwoSamples(left, right, middle)
+
+
+def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> tuple[Kernel, ...]:
+    """Resolve "median" bandwidths from a sample of the pooled rows: a choice that saw the labels would cost the level."""
+    if all(kernel.is_resolved for kernel in kernels):
+        return tuple(kernels)
+    rows = samples.sample(_LOOK, seed.child("bandwidth"))
+    if rows.shape[0] < 2:
+        raise InputError("bandwidth='median' needs at least two rows in X and Y together; pass a bandwidth as a number")
+    return tuple(kernel.resolve(rows) for kernel in kernels)
+
+
+def wave_map(kernel: Kernel, method: str, n_features: int, samples: TwoSamples, seed: Seed) -> Waves:
+    """Build the map of method "fourier" or "fastfood"; one seed gives shared frequencies."""
+    if method == "fastfood":
+        return Fastfood(kernel, n_features, origin=samples.origin, random_state=seed.sequence())
+    return Fourier(kernel, n_features, origin=samples.origin, random_state=seed.sequence())

@@ -1,0 +1,60 @@
+"""What a two-sample test returns."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+from supersample.features.kernels import Kernel
+
+__all__ = ["QUANTILES", "TestResult"]
+
+#: Levels at which the null distribution is reported.
+QUANTILES = (0.5, 0.9, 0.95, 0.99)
+
+
+@dataclass(frozen=True)
+class TestResult:
+    """The result of a two-sample test: how far apart, and how surprising that would be between samples of one population.
+
+    statistic: MMD^2 by the test's method; for a family of kernels, the largest.
+    pvalue: the chance of a statistic at least as large if both samples came from one population; never 0.
+    null_quantiles: statistic values that the null distribution stays below with the given probability.
+    kernel: the kernel used, bandwidth included; for a family, the one with the largest statistic.
+    """
+
+    __test__: ClassVar[bool] = False  # not a test case, whatever its name says to test runners
+
+    statistic: float
+    pvalue: float
+    null: str
+    method: str
+    estimator: str
+    kernel: Kernel
+    n_x: int
+    n_y: int
+    n_resamples: int | None = None
+    n_features: int | None = None
+    null_quantiles: Mapping[float, float] = field(default_factory=dict)
+    family_statistics: tuple[tuple[Kernel, float], ...] = ()
+
+    def rejects(self, level: float = 0.05) -> bool:
+        """Say whether the samples differ at this level."""
+        return self.pvalue <= level
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        verdict = "differ" if self.rejects() else "show no difference"
+        how = f"{self.method}, {self.n_features} features" if self.n_features else self.method
+        null = f"{self.null}, {self.n_resamples} resamples" if self.n_resamples else self.null
+        lines = [
+            f"Two-sample test (MMD, {how}): the samples {verdict} at the 5% level",
+            f"  statistic  {self.statistic:.6g}  ({self.estimator} MMD^2)",
+            f"  p-value    {self.pvalue:.4g}  (null: {null})",
+            f"  sizes      {self.n_x:,} and {self.n_y:,}",
+            f"  kernel     {self.kernel!r}"
+            + (f", of a family of {len(self.family_statistics)}" * bool(self.family_statistics)),
+        ]
+        if self.null_quantiles:
+            shown = ", ".join(f"{level:.0%}: {value:.4g}" for level, value in self.null_quantiles.items())
+            lines.append(f"  null       {shown}")
+        return "\n".join(lines)

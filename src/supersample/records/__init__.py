@@ -1,0 +1,1 @@
+"""Rows in: what callers pass is checked once, here, and goes on as plain float arrays."""

@@ -1,0 +1,173 @@
+"""Arrays of points and weights, checked at the door.
+
+Every public function passes its arguments through here, so that bad input ends in the same sentences everywhere and
+nothing further in has to look again.
+"""
+
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import scipy.sparse
+
+from supersample._typing import Floats, Points, PointsLike, Weights
+from supersample.errors import InputError, InputTypeError, MismatchError
+
+__all__ = [
+    "check_count",
+    "check_log_weights",
+    "check_points",
+    "check_same_width",
+    "check_weights",
+    "choose",
+    "shares",
+]
+
+
+def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int | None = None) -> Points:
+    """Return `points` as a C-ordered n x d array of float32 or float64, or say what is wrong with it.
+
+    float32 stays float32; every other real type becomes float64. One-dimensional input is refused rather than guessed
+    at.
+    """
+    if scipy.sparse.issparse(points):
+        raise InputTypeError(
+            f"{name} must be a dense array, got a sparse {type(points).__name__}; pass {name}.toarray(), or reduce its "
+            f"width first"
+        )
+    try:
+        array: npt.NDArray[Any] = np.asarray(points)
+    except ValueError as error:
+        raise InputError(f"{name} must be a rectangular array of numbers: {error}") from error
+    if array.ndim != 2:
+        hint = f"pass {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
+        raise InputError(
+            f"{name} must have two dimensions (rows, columns), got {array.ndim} with shape {array.shape}. Reshape your "
+            f"data: {hint}"
+        )
+    array = _as_real(array, name)
+    if array.shape[1] == 0:
+        raise InputError(f"{name} must have at least one column, got 0 feature(s) (shape={array.shape})")
+    if array.shape[0] < min_rows:
+        raise InputError(
+            f"{name} must have at least {min_rows} row{'s' * (min_rows != 1)}, got {array.shape[0]} sample(s) "
+            f"(shape={array.shape}); pass more rows"
+        )
+    if width is not None and array.shape[1] != width:
+        raise MismatchError(
+            f"{name} must have {width} column{'s' * (width != 1)} as what it is used with, got {array.shape[1]}; pass "
+            f"the same columns in the same order"
+        )
+    _refuse_non_finite(array, name)
+    return np.ascontiguousarray(array)
+
+
+def check_same_width(left: Points, right: Points, left_name: str, right_name: str) -> None:
+    """Refuse two point arrays of different width."""
+    if left.shape[1] != right.shape[1]:
+        raise MismatchError(
+            f"{left_name} and {right_name} must have the same number of columns, got {left.shape[1]} and "
+            f"{right.shape[1]}; pass the same columns of both"
+        )
+
+
+def check_weights(weights: npt.ArrayLike, n_rows: int, name: str, *, all_zero: bool = False) -> Weights:
+    """Return `weights` as n_rows non-negative float64 numbers, with a positive one among them unless `all_zero` may be."""
+    array = _as_weights(weights, n_rows, name)
+    _refuse_non_finite(array, name)
+    if bool((array < 0).any()):
+        row = int(np.argmax(array < 0))
+        raise InputError(
+            f"{name} must not be negative, got {array[row]} in row {row}; drop such rows or give them a weight of 0"
+        )
+    if not all_zero and not bool((array > 0).any()):
+        raise InputError(
+            f"{name} must hold at least one positive weight, got {n_rows} zeros; leave {name} out to weigh all rows alike"
+        )
+    return array
+
+
+def shares(weights: Weights | None, n_rows: int) -> Weights:
+    """Return checked weights divided by their sum, or equal shares where there are none."""
+    if weights is None:
+        return np.full(n_rows, 1.0 / n_rows)
+    # Dividing by the largest first keeps the sum of weights near the end of the float64 range finite.
+    relative = weights / weights.max()
+    return np.asarray(relative / relative.sum())
+
+
+def check_log_weights(log_weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
+    """Return `log_weights` as n_rows float64 numbers; minus infinity stands for a weight of zero."""
+    array = _as_weights(log_weights, n_rows, name)
+    bad = np.isnan(array) | (array == np.inf)
+    if bool(bad.any()):
+        row = int(np.argmax(bad))
+        raise InputError(
+            f"{name} must hold finite numbers, or minus infinity for a weight of zero, got {array[row]} in row {row}"
+        )
+    if bool((np.abs(np.where(np.isfinite(array), array, 0.0)) > 1e15).any()):
+        raise InputError(f"{name} must lie within plus or minus 1e15, since beyond that logarithms have no digits left")
+    return array
+
+
+def check_count(value: Any, name: str, *, minimum: int = 1) -> int:
+    """Return `value` as an int of at least `minimum`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise InputTypeError(f"{name} must be a whole number, got {type(value).__name__} {value!r}")
+    if value < minimum:
+        raise InputError(f"{name} must be at least {minimum}, got {value}")
+    return int(value)
+
+
+def choose(value: Any, name: str, choices: tuple[str, ...]) -> str:
+    """Return `value` if it is one of the named choices."""
+    if not isinstance(value, str) or value not in choices:
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+    return value
+
+
+def _as_real(array: npt.NDArray[Any], name: str) -> Points:
+    kind: Literal["b", "i", "u", "f", "c", "O", "U", "S", "M", "m", "V"] = array.dtype.kind  # type: ignore[assignment]
+    if kind == "c":
+        raise InputError(f"{name}: Complex data not supported; pass real and imaginary parts as separate columns")
+    if kind == "O":
+        try:
+            return array.astype(np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(
+                f"{name} must hold numbers, got dtype object with an entry that is none ({error}); encode text and "
+                f"categories as numbers first"
+            ) from error
+    if kind not in "biuf":
+        raise InputTypeError(
+            f"{name} must hold numbers, got dtype {array.dtype}; encode text, categories and dates as numbers first"
+        )
+    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+
+
+def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
+    array = np.asarray(weights)
+    if array.dtype.kind not in "biuf":
+        raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}")
+    if array.shape != (n_rows,):
+        raise MismatchError(
+            f"{name} must be one-dimensional with one weight for each of the {n_rows} rows, got shape {array.shape}"
+        )
+    return np.ascontiguousarray(array, dtype=np.float64)
+
+
+def _refuse_non_finite(array: npt.NDArray[Any], name: str) -> None:
+    # One sum tells in most cases; only where it is not finite is the array searched (a sum may overflow by itself).
+    with np.errstate(over="ignore", invalid="ignore"):
+        if array.dtype.kind != "f" or bool(np.isfinite(array.sum(dtype=np.float64))):
+            return
+    bad = ~np.isfinite(array)
+    if not bool(bad.any()):
+        return
+    position = tuple(int(axis[0]) for axis in np.nonzero(bad))
+    what = "NaN" if np.isnan(array[position]) else "infinity"
+    where = f"row {position[0]}" + (f", column {position[1]}" if len(position) > 1 else "")
+    raise InputError(
+        f"{name} contains {what} ({int(bad.sum())} value{'s' * (int(bad.sum()) != 1)} not finite, the first in {where}); "
+        f"drop or impute such rows first"
+    )
