@@ -14,7 +14,7 @@ from supersample._compiled import sums
 from supersample._typing import Features, Floats, Indices, Weights
 from supersample.errors import InputError
 
-__all__ = ["Moments", "ScaledWeights", "init", "merge", "scale_log_weights", "scale_weights", "update"]
+__all__ = ["Moments", "ScaledWeights", "init", "merge", "scale_log_weights", "scale_weights", "update", "weight_share"]
 
 _N_EXTRA = 3
 
@@ -119,6 +119,13 @@ def merge(left: Moments, right: Moments) -> Moments:
     total, error = _two_sum(pairs[0][0], pairs[1][0])
     counts = np.array([left.counts[0] + right.counts[0], 0, exponent, 1], dtype=np.int64)
     return Moments(total, error + (pairs[0][1] + pairs[1][1]), np.zeros_like(total), counts)
+
+
+def weight_share(left: Moments, right: Moments) -> float:
+    """Return the share of the left one in the weight of both."""
+    exponent = max(left.exponent, right.exponent)
+    mine, theirs = (float(np.ldexp(each.sums()[-3], max(each.exponent - exponent, -2000))) for each in (left, right))
+    return mine / (mine + theirs)
 
 
 def scale_weights(weights: Weights) -> ScaledWeights:

@@ -3,6 +3,7 @@
 from supersample.features.base import FeatureMap
 from supersample.features.fastfood import Fastfood
 from supersample.features.fourier import Fourier
+from supersample.features.landmark import Landmark
 from supersample.features.nystroem import Nystroem
 
-__all__ = ["Fastfood", "FeatureMap", "Fourier", "Nystroem"]
+__all__ = ["Fastfood", "FeatureMap", "Fourier", "Landmark", "Nystroem"]

@@ -20,8 +20,8 @@ from supersample.records.arrays import check_count
 __all__ = ["Nystroem", "pivoted_landmarks"]
 
 _SAMPLE_ROWS = 5000
-#: Directions with less than this share of the largest eigenvalue are rounding noise once divided by their root.
-_RANK_TOLERANCE = 1e-12
+#: Pivots are drawn until this share of the sum of k(x, x) is left: what is smaller is rounding noise.
+_TRACE_TOLERANCE = 1e-12
 
 
 class Nystroem(FeatureMap):
@@ -39,12 +39,26 @@ class Nystroem(FeatureMap):
     169.0
     """
 
-    def __init__(self, kernel: KernelLike, landmarks: PointsLike, *, dtype: npt.DTypeLike = np.float32) -> None:
-        """Fix kernel and landmarks, and whiten."""
+    def __init__(
+        self,
+        kernel: KernelLike,
+        landmarks: PointsLike,
+        *,
+        tolerance: float = 1e-10,
+        dtype: npt.DTypeLike = np.float32,
+    ) -> None:
+        """Fix kernel and landmarks, and whiten.
+
+        tolerance: eigenvalues under this share of the largest are left out; under 1e-12 they would be rounding noise.
+        """
         self.kernel = resolved_kernel(kernel)
+        if not 1e-12 <= tolerance < 1:
+            raise InputError(f"tolerance must lie between 1e-12 and 1, got {tolerance!r}")
+        self.tolerance = float(tolerance)
         self.dtype = as_dtype(dtype)
         self.landmarks = as_float64(landmarks, "landmarks")
-        self._whitening = _whiten(self.kernel, self.landmarks)
+        self._whitening = _whiten(self.kernel, self.landmarks, tolerance)
+        self._to_landmarks = self.kernel.against(self.landmarks)
         self.n_features = self._whitening.shape[1]
 
     @classmethod
@@ -75,6 +89,7 @@ class Nystroem(FeatureMap):
             "kernel": dict(self.kernel.identity),
             "n_features": self.n_features,
             "dtype": self.dtype.name,
+            "tolerance": self.tolerance,
             "n_landmarks": self.landmarks.shape[0],
             "n_inputs": self.landmarks.shape[1],
             "landmarks": hashlib.sha256(np.ascontiguousarray(self.landmarks, dtype="<f8").tobytes()).hexdigest(),
@@ -89,24 +104,25 @@ class Nystroem(FeatureMap):
             )
 
         def work(rows: slice) -> None:
-            values = np.empty((BLOCK_ROWS, self.landmarks.shape[0]))
-            self.kernel.fill(np.asarray(pad(points[rows]), dtype=np.float64), self.landmarks, values)
+            values = self._to_landmarks(np.asarray(pad(points[rows]), dtype=np.float64))
             out[rows] = (values @ self._whitening)[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
 
 
-def pivoted_landmarks(kernel: Kernel, sample: Floats, n_landmarks: int, *, seed: Seed) -> Indices:
+def pivoted_landmarks(
+    kernel: Kernel, sample: Floats, n_landmarks: int, *, seed: Seed, tolerance: float = _TRACE_TOLERANCE
+) -> Indices:
     """Choose rows by randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2022).
 
-    Each pivot is drawn in proportion to what the earlier ones leave of k(x, x); stops early when nothing is left. Only the
-    first 5,000 rows of a random permutation are looked at. O(n l^2) time, O(n l) memory.
+    Each pivot is drawn in proportion to what the earlier ones leave of k(x, x); stops early when less than `tolerance` of it is
+    left. Only the first 5,000 rows of a random permutation are looked at. O(n l^2) time, O(n l) memory.
     """
     generator = seed.child("landmarks").generator()
     pool = np.sort(generator.permutation(sample.shape[0])[:_SAMPLE_ROWS])
     rows = sample[pool]
     left = kernel.diagonal(rows).copy()
-    floor = _RANK_TOLERANCE * float(left.sum())
+    floor = tolerance * float(left.sum())
     factor = np.zeros((min(n_landmarks, rows.shape[0]), rows.shape[0]))
     column = np.empty((rows.shape[0], 1))
     chosen: list[int] = []
@@ -124,10 +140,10 @@ def pivoted_landmarks(kernel: Kernel, sample: Floats, n_landmarks: int, *, seed:
     return np.asarray(pool[chosen], dtype=np.int64)
 
 
-def _whiten(kernel: Kernel, landmarks: Floats) -> Floats:
+def _whiten(kernel: Kernel, landmarks: Floats, tolerance: float) -> Floats:
     """Return U L^-1/2 of K_ZZ = U L U^T, largest eigenvalues first, rounding noise left out."""
     values, vectors = linalg.eigh(kernel(landmarks))
-    keep = values > _RANK_TOLERANCE * max(float(values[-1]), 0.0)
+    keep = values > tolerance * max(float(values[-1]), 0.0)
     if not bool(keep.any()):
         raise InputError("landmarks: the kernel is zero at all of them, so they span nothing; choose other landmarks")
     order = np.argsort(values)[::-1][: int(keep.sum())]

@@ -108,6 +108,11 @@ class Waves(FeatureMap):
 
         map_blocks(work, cut(points.shape[0], size * _BLOCKS_A_TASK))
 
+    def terms(self, squares: Floats) -> Floats:
+        """Return one term for each pair of cosine and sine, whose mean is MMD^2, from squared differences of mean features."""
+        half = self.n_features // 2
+        return np.asarray(half * (squares[:half] + squares[half : 2 * half]))
+
     def _wave(self, projections: Reals, factor: float, out: Features) -> None:
         if factor != 1.0:
             projections = projections * self.dtype.type(factor)

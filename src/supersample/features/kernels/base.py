@@ -1,9 +1,9 @@
 """What a kernel is: an exact Gram block, a diagonal, an identity; and what shift-invariant kernels add to that."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,16 @@ class Kernel(ABC):
     @abstractmethod
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:
         """Write the Gram block k(left_i, right_j) into `out`; no checks, one thread."""
+
+    def against(self, points: Floats) -> Callable[[Floats], Floats]:
+        """Return a function that gives the Gram block of any rows with these points, prepared once for many calls."""
+
+        def rows(left: Floats) -> Floats:
+            out = np.empty((left.shape[0], points.shape[0]))
+            self.fill(left, points, out)
+            return out
+
+        return rows
 
     @abstractmethod
     def paired(self, left: Floats, right: Floats) -> Floats:
@@ -179,7 +189,11 @@ class Stationary(Kernel):
         if self.is_resolved:
             return self
         metric: Literal["l1", "l2"] = "l1" if self.metric == "l1" else "l2"
-        return replace(self, bandwidth=median_distance(points, metric=metric, random_state=random_state))
+        return self.with_bandwidth(median_distance(points, metric=metric, random_state=random_state))
+
+    def with_bandwidth(self, bandwidth: Bandwidth) -> Self:
+        """Return this kernel with another bandwidth."""
+        return replace(self, bandwidth=bandwidth)
 
     def scale(self, points: Floats) -> Floats:
         """Divide each column by its bandwidth."""
@@ -194,19 +208,40 @@ class Stationary(Kernel):
 
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:
         """Write distances, then apply the profile to them in place."""
-        first, second = self.scale(left), self.scale(right)
+        self._fill(left, self._prepare(right), out)
+
+    def against(self, points: Floats) -> Callable[[Floats], Floats]:
+        """Scale and transpose the points once for all calls."""
+        prepared = self._prepare(points)
+
+        def rows(left: Floats) -> Floats:
+            out = np.empty((left.shape[0], points.shape[0]))
+            self._fill(left, prepared, out)
+            return out
+
+        return rows
+
+    def _prepare(self, points: Floats) -> "_Prepared":
+        scaled = self.scale(points)
+        by_differences = self.metric == "l1" or points.shape[1] <= _WIDEST_BY_DIFFERENCES
+        if by_differences:
+            return _Prepared(scaled, np.ascontiguousarray(scaled.T), None, None)
+        # Only differences matter, so the origin is free: near the data, the norms are small and little cancels.
+        origin = scaled.mean(axis=0)
+        scaled -= origin
+        return _Prepared(scaled, scaled.T, origin, np.einsum("ij,ij->i", scaled, scaled))
+
+    def _fill(self, left: Floats, right: "_Prepared", out: Floats) -> None:
+        first = self.scale(left)
         if self.metric == "l1":
-            distances.l1(first, np.ascontiguousarray(second.T), out)
-        elif left.shape[1] <= _WIDEST_BY_DIFFERENCES:
-            distances.squared_l2(first, np.ascontiguousarray(second.T), out)
+            distances.l1(first, right.transposed, out)
+        elif right.origin is None or right.norms is None:
+            distances.squared_l2(first, right.transposed, out)
         else:
-            # Only differences matter, so the origin is free: near the data, the norms are small and little cancels.
-            origin = second.mean(axis=0)
-            first -= origin
-            second = second - origin
-            np.matmul(first, second.T, out=out)
-            norms = (np.einsum("ij,ij->i", first, first), np.einsum("ij,ij->i", second, second))
-            distances.expand_products(first, second, *norms, _CANCELLED, out)
+            first -= right.origin
+            np.matmul(first, right.transposed, out=out)
+            norms = np.einsum("ij,ij->i", first, first)
+            distances.expand_products(first, right.points, norms, right.norms, _CANCELLED, out)
         self.profile(out)
 
     def paired(self, left: Floats, right: Floats) -> Floats:
@@ -222,6 +257,15 @@ class Stationary(Kernel):
     def diagonal(self, points: Floats) -> Floats:
         """Return ones."""
         return np.ones(points.shape[0])
+
+
+class _Prepared(NamedTuple):
+    """Scaled points, also transposed; for wide points shifted to an origin, with their squared norms."""
+
+    points: Floats
+    transposed: Floats
+    origin: Floats | None
+    norms: Floats | None
 
 
 def as_float64(points: PointsLike, name: str) -> Floats:

@@ -1,0 +1,117 @@
+"""The sequential step of the stream: offer the rows of a block to a reservoir, one after the other."""
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Singles = npt.NDArray[np.float32]
+Indices = npt.NDArray[np.int64]
+
+_FAST = {"reassoc", "contract", "nsz"}
+
+
+@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+def dot(left: Singles, right: Singles) -> np.float32:
+    """Return the inner product of two float32 vectors, in an order that depends on their length alone."""
+    total = np.float32(0.0)
+    for k in range(left.size):
+        total += left[k] * right[k]
+    return total
+
+
+@numba.njit(cache=True, nogil=True)
+def take_place(
+    slot: int, x: Singles, norm: np.float32, reservoir: Singles, norms: Singles, heights: Singles, pull: Singles
+) -> None:
+    """Put x in the place of y_slot: `pull` = M (nu - mu) and every h(y_j) = phi(y_j).pull follow."""
+    width = x.size
+    change = np.empty(width, dtype=np.float32)
+    for k in range(width):
+        change[k] = x[k] - reservoir[slot, k]
+        pull[k] += change[k]
+        reservoir[slot, k] = x[k]
+    norms[slot] = norm
+    for j in range(heights.size):
+        heights[j] += dot(reservoir[j], change)
+    heights[slot] = dot(x, pull)
+
+
+@numba.njit(cache=True, nogil=True)
+def offer(
+    features: Singles,
+    row_norms: Singles,
+    row_shadows: Singles,
+    reservoir: Singles,
+    norms: Singles,
+    heights: Singles,
+    shadows: Singles,
+    pull: Singles,
+    threshold: float,
+    swapped_row: Indices,
+    swapped_slot: Indices,
+    histogram: Indices,
+) -> int:
+    """Offer rows to the reservoir in order, by exact search; return the number of swaps made.
+
+    Row x takes the place of y_j where gain_j = 2 (h(y_j) - h(x)) - |phi(x) - phi(y_j)|^2 is largest, if that is above
+    `threshold`; h(y) = phi(y).pull with pull = M (nu - mu). Distances are bounded from below by those between shadows, a few
+    coordinates to which features are mapped by a contraction (row_shadows: n x q, shadows: q x M): only where the bound leaves
+    room for a gain are features compared. The bound has some slack, so that rounding cannot hide a gain.
+    swapped_row, swapped_slot: filled with who took whose place. histogram: counts rows by how many points they were compared with.
+    """
+    n = features.shape[0]
+    q, m = shadows.shape
+    two = np.float32(2.0)
+    slack = np.float32(1e-5)
+    limit = np.float32(threshold)
+    room = np.empty(m, dtype=np.float32)
+    offsets = np.empty(m, dtype=np.float32)
+    stale = True
+    swaps = 0
+    for i in range(n):
+        if stale:
+            for j in range(m):
+                square = np.float32(0.0)
+                for k in range(q):
+                    square += shadows[k, j] * shadows[k, j]
+                offsets[j] = two * heights[j] - square
+            stale = False
+        x = features[i]
+        height = dot(x, pull)
+        square = np.float32(0.0)
+        for j in range(m):
+            room[j] = offsets[j]
+        for k in range(q):
+            value = row_shadows[i, k]
+            square += value * value
+            row = shadows[k]
+            for j in range(m):
+                room[j] += two * value * row[j]
+        needed = two * height + square + limit - slack
+        most = room[0]
+        for j in range(m):
+            most = max(most, room[j])
+        if most <= needed:
+            histogram[0] += 1
+            continue
+        compared = 0
+        best = -1
+        best_gain = limit
+        for j in range(m):
+            if room[j] > needed:
+                compared += 1
+                gain = two * (heights[j] - height + dot(x, reservoir[j])) - row_norms[i] - norms[j]
+                if gain > best_gain:
+                    best_gain = gain
+                    best = j
+        histogram[min(compared, histogram.size - 1)] += 1
+        if best < 0:
+            continue
+        take_place(best, x, row_norms[i], reservoir, norms, heights, pull)
+        for k in range(q):
+            shadows[k, best] = row_shadows[i, k]
+        swapped_row[swaps] = i
+        swapped_slot[swaps] = best
+        swaps += 1
+        stale = True
+    return swaps

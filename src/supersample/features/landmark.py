@@ -1,0 +1,111 @@
+"""Landmarks plus Fourier features of what they do not span: adapted to the data, yet never blind."""
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._random import as_seed
+from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
+from supersample._typing import Features, Points, PointsLike, RandomState, Reals
+from supersample.features.base import FeatureMap, as_dtype
+from supersample.features.fourier import Fourier
+from supersample.features.kernels import KernelLike, as_kernel
+from supersample.features.kernels.base import as_float64
+from supersample.features.nystroem import Nystroem, pivoted_landmarks
+from supersample.records.arrays import check_count
+
+__all__ = ["Landmark"]
+
+#: Eigenvalues of the landmarks' Gram matrix under this share of the largest go to the residual part.
+_SPAN_TOLERANCE = 1e-6
+
+
+class Landmark(FeatureMap):
+    """Nystroem features on landmarks Z, and Fourier features psi of the residual kernel.
+
+    phi(x) = [ K_ZZ^-1/2 k_Z(x) ; psi(x) - psi(Z)^T K_ZZ^-1 k_Z(x) ]. The inner products of the second part approximate
+    k(x, y) - k_Z(x) K_ZZ^-1 k_Z(y), which is near zero where the landmarks cover the data and is all of k where they do not: so
+    the map is as sharp as Nystroem on what the warm-up saw and as good as Fourier on what it did not, and it is fixed for life.
+    Needs a shift-invariant kernel. Costs O(n (l (d + r) + (d + r) D)) for l landmarks of numerical rank r and D residual
+    features.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> sample = np.random.default_rng(0).normal(size=(500, 2))
+    >>> phi = Landmark.from_sample(ss.kernels.Gaussian(1.0), sample, n_residual=512, random_state=0)
+    >>> x = phi.transform([[0.0, 0.0], [1.0, 0.0], [50.0, 0.0], [51.0, 0.0]])
+    >>> bool(abs(x[0] @ x[1] - np.exp(-0.5)) < 1e-3)
+    True
+    >>> bool(abs(x[2] @ x[3] - np.exp(-0.5)) < 0.1)
+    True
+    """
+
+    def __init__(
+        self,
+        kernel: KernelLike,
+        landmarks: PointsLike,
+        n_residual: int = 128,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        random_state: RandomState = None,
+    ) -> None:
+        """Fix kernel, landmarks and the frequencies' seed."""
+        self.dtype = as_dtype(dtype)
+        self.spanned = Nystroem(kernel, landmarks, tolerance=_SPAN_TOLERANCE, dtype=self.dtype)
+        self.kernel = self.spanned.kernel
+        points = self.spanned.landmarks
+        self.waves = Fourier(
+            self.kernel,
+            check_count(n_residual, "n_residual"),
+            dtype=self.dtype,
+            origin=points.mean(axis=0),
+            random_state=random_state,
+        )
+        self.n_features = self.spanned.n_features + self.waves.n_features
+        # psi(Z)^T K_ZZ^-1 k_Z(x) in terms of the spanned features of x: a well-conditioned product, unlike K_ZZ^-1 itself.
+        exact = Nystroem(self.kernel, points, tolerance=_SPAN_TOLERANCE, dtype=np.float64)
+        waves = self.waves.transform(points).astype(np.float64)
+        whitened = exact.transform(points).astype(np.float64)
+        self._overlap: Reals = np.linalg.lstsq(whitened, waves, rcond=None)[0].astype(self.dtype)
+
+    @classmethod
+    def from_sample(
+        cls,
+        kernel: KernelLike,
+        sample: PointsLike,
+        n_landmarks: int = 200,
+        n_residual: int = 128,
+        *,
+        dtype: npt.DTypeLike = np.float32,
+        random_state: RandomState = None,
+    ) -> Self:
+        """Choose at most `n_landmarks` from a sample by randomly pivoted Cholesky, fewer if fewer span it.
+
+        A "median" bandwidth is resolved from the sample.
+        """
+        seed = as_seed(random_state)
+        rows = as_float64(sample, "sample")
+        resolved = as_kernel(kernel).resolve(rows, random_state=seed.entropy)
+        count = check_count(n_landmarks, "n_landmarks")
+        chosen = pivoted_landmarks(resolved, rows, count, seed=seed, tolerance=_SPAN_TOLERANCE)
+        return cls(resolved, rows[chosen], n_residual, dtype=dtype, random_state=seed.child("residual").sequence())
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The identities of both parts."""
+        return {"map": "Landmark", "spanned": dict(self.spanned.identity), "waves": dict(self.waves.identity)}
+
+    def fill(self, points: Points, out: Features) -> None:
+        """Write both parts; the second is what the first leaves of the waves."""
+        rank = self.spanned.n_features
+        spanned = np.empty((points.shape[0], rank), dtype=self.dtype)
+        self.spanned.fill(points, spanned)
+        self.waves.fill(points, out[:, rank:])
+
+        def work(rows: slice) -> None:
+            out[rows, :rank] = spanned[rows]
+            out[rows, rank:] -= (pad(spanned[rows]) @ self._overlap)[: rows.stop - rows.start]
+
+        map_blocks(work, cut(points.shape[0], BLOCK_ROWS))

@@ -1,0 +1,60 @@
+"""How far a selection is from the data, judged by features that the selection never saw."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._typing import Floats
+from supersample.embedding.moments import Moments
+from supersample.features import FeatureMap
+from supersample.features.landmark import Landmark
+from supersample.features.nystroem import Nystroem
+from supersample.features.waves import Waves
+
+__all__ = ["Certificate", "captured_energy", "certify", "theorem_one"]
+
+
+class Certificate(NamedTuple):
+    """An estimate of MMD(selection, data) and its standard error, both on the scale of MMD, not of its square."""
+
+    mmd: float
+    error: float
+
+
+def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certificate:
+    """Return the held-out estimate of MMD between equally weighted points and the stream.
+
+    MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (FMMD eq. 4). The held-out frequencies are
+    independent of the selection, so their average is unbiased, and its standard error is that of a mean of independent terms
+    (carried to the root by its derivative). For kernels without frequencies the held-out features are Nystroem features on other
+    landmarks: then MMD is measured on what those span, and there is no standard error (NaN).
+    """
+    difference = moments.mean() - held_out.transform(points).mean(axis=0, dtype=np.float64)
+    squares = difference * difference
+    mmd = float(np.sqrt(squares.sum()))
+    if not isinstance(held_out, Waves):
+        return Certificate(mmd, float("nan"))
+    each = held_out.terms(squares)
+    spread = float(each.std(ddof=1)) / np.sqrt(each.size)
+    return Certificate(mmd, spread / (2.0 * mmd) if mmd > 0 else 0.0)
+
+
+def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:
+    """Return the bound on MMD that holds with probability 1 - delta (SSR Theorem 1), from `n_features` random features.
+
+    MMD^2 <= k0 sqrt(128 log(1/delta) / D) + |mu - nu|^2. It is loose: it does not know how much the terms vary.
+    """
+    return float(np.sqrt(k0 * np.sqrt(128.0 * np.log(1.0 / delta) / n_features) + mmd * mmd))
+
+
+def captured_energy(feature_map: FeatureMap, points: Floats, shares: Floats) -> float:
+    """Return the share of E k(x, x) that the landmarks of a map span; 1 for maps without landmarks.
+
+    What is left is seen through random features only: near 0 the landmarks cover the data, near 1 they know nothing of it.
+    """
+    spanned = feature_map.spanned if isinstance(feature_map, Landmark) else feature_map
+    if not isinstance(spanned, Nystroem):
+        return 1.0
+    features = spanned.transform(points).astype(np.float64)
+    total = float(shares @ feature_map.kernel.diagonal(points))
+    return float(shares @ np.einsum("ij,ij->i", features, features)) / total

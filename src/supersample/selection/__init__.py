@@ -1,0 +1,1 @@
+"""Which points stand for the data."""

@@ -1,0 +1,101 @@
+"""What the first rows of a stream decide for life: the bandwidth, and the feature maps of selection and of judgement."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from supersample._random import Seed
+from supersample._typing import Floats
+from supersample.errors import InputError
+from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
+from supersample.features.judge import Judge
+from supersample.features.kernels import Kernel, Stationary
+
+__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "make_plan"]
+
+Features = Literal["auto", "fourier", "nystroem"] | FeatureMap
+Search = Literal["auto", "exact", "tree"]
+
+#: Rows that are looked at before the maps are fixed.
+WARM_UP = 5000
+#: Features that the selection never sees; their mean judges it.
+_HELD_OUT = 128
+_FOURIER, _LANDMARKS, _RESIDUAL = 512, 200, 128
+#: From this many points on the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
+_TREE_FROM = 2000
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for. `stream` tells apart streams that share a plan, so that their random draws are independent."""
+
+    n_prototypes: int
+    kernel: Kernel
+    features: Features = "auto"
+    n_features: int | None = None
+    search: Search = "auto"
+    seed: Seed = Seed(0)
+    stream: int = 0
+
+    @property
+    def use_tree(self) -> bool:
+        """Whether the tree searches the reservoir."""
+        return self.search == "tree" or (self.search == "auto" and self.n_prototypes >= _TREE_FROM)
+
+    @property
+    def n_background(self) -> int:
+        """Rows of the uniform sample: enough for a second look, and for a random set to compare with."""
+        return max(5000, self.n_prototypes)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The maps of a stream: phi, which the selection optimises, and held-out features, which it never sees."""
+
+    feature_map: FeatureMap
+    held_out: FeatureMap
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, with its bandwidth."""
+        return self.feature_map.kernel
+
+
+def make_plan(settings: Settings, points: Floats) -> Plan:
+    """Fix bandwidth and maps from the first rows."""
+    seed = settings.seed
+    if isinstance(settings.features, FeatureMap):
+        feature_map = settings.features
+    else:
+        kernel = _resolve(settings.kernel, points, seed)
+        feature_map = _feature_map(settings.features, settings.n_features, kernel, points, seed)
+    kernel = feature_map.kernel
+    held_seed = seed.child("held-out")
+    held_out: FeatureMap
+    if kernel.is_radial:
+        held_out = Judge(kernel, _HELD_OUT, origin=points.mean(axis=0), random_state=held_seed.sequence())
+    elif kernel.has_spectrum:
+        held_out = Fourier(kernel, _HELD_OUT, origin=points.mean(axis=0), random_state=held_seed.sequence())
+    else:
+        held_out = Nystroem.from_sample(kernel, points, 2 * _HELD_OUT, random_state=held_seed.sequence())
+    return Plan(feature_map, held_out)
+
+
+def _feature_map(features: str, n_features: int | None, kernel: Kernel, points: Floats, seed: Seed) -> FeatureMap:
+    state = seed.child("features").sequence()
+    if features == "fourier":
+        return Fourier(kernel, n_features or _FOURIER, origin=points.mean(axis=0), random_state=state)
+    if features == "nystroem" or not kernel.has_spectrum:
+        return Nystroem.from_sample(kernel, points, n_features or _LANDMARKS, random_state=state)
+    if n_features is None:
+        return Landmark.from_sample(kernel, points, _LANDMARKS, _RESIDUAL, random_state=state)
+    if n_features < 2:
+        raise InputError(f"n_features must be at least 2 for features='auto', got {n_features}")
+    most = (n_features * _LANDMARKS) // (_LANDMARKS + _RESIDUAL) or 1
+    return Landmark.from_sample(kernel, points, most, n_features - most, random_state=state)
+
+
+def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
+    """Resolve a "median" bandwidth; rows that are all alike say nothing of scale, and any bandwidth is as good."""
+    if not kernel.is_resolved and bool((points == points[0]).all()):
+        return kernel.with_bandwidth(1.0) if isinstance(kernel, Stationary) else kernel
+    return kernel.resolve(points, random_state=seed.child("bandwidth").sequence())

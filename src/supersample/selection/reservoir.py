@@ -1,0 +1,117 @@
+"""The reservoir at work: M points and their features, changed in place while a batch is taken in (SSR Algorithm 2)."""
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._compiled import swaps
+from supersample._compiled import tree as compiled_tree
+from supersample._random import Seed
+from supersample._typing import Floats, Indices
+from supersample.selection.rows import Rows
+from supersample.selection.tree import Tree, build, rebuild
+
+__all__ = ["Reservoir"]
+
+Singles = npt.NDArray[np.float32]
+
+#: Coordinates of the shadows that bound feature distances from below.
+_SHADOW = 8
+#: A swap must lower M^2 MMD^2 by this much, as a share of k(x, x): less is rounding in float32.
+_LEAST_GAIN = 1e-6
+#: Rows compared with more points than this are counted together.
+_HISTOGRAM = 1024
+
+
+@dataclass
+class Reservoir:
+    """At most `size` points of the stream with their features.
+
+    basis: directions in which the held points vary most; projections on them bound distances (exact search).
+    basis_at: rows seen when the basis was last computed; it is renewed whenever they have doubled.
+    histogram: rows by the number of points they were compared with.
+    """
+
+    size: int
+    rows: Rows
+    features: Singles
+    basis: Singles
+    basis_at: int = 0
+    tree: Tree | None = None
+    histogram: Indices = field(default_factory=lambda: np.zeros(_HISTOGRAM, dtype=np.int64))
+
+    @classmethod
+    def empty(cls, size: int, width: int, n_features: int) -> "Reservoir":
+        """Return a reservoir with nothing in it."""
+        none = np.empty((0, n_features), dtype=np.float32)
+        return cls(size, Rows.none(width), none, np.empty((n_features, 0), dtype=np.float32))
+
+    def copy(self) -> "Reservoir":
+        """Return a reservoir that can be changed without changing this one."""
+        copied = replace(self, rows=self.rows.copy(), features=self.features.copy(), histogram=self.histogram.copy())
+        if self.tree is not None:
+            lists = {name: getattr(self.tree, name).copy() for name in ("leaves", "first", "following")}
+            copied.tree = replace(self.tree, **lists)
+        return copied
+
+    @property
+    def is_full(self) -> bool:
+        """Whether there is no free place left."""
+        return len(self.rows) == self.size
+
+    def fill(self, rows: Rows, features: Singles) -> int:
+        """Put the first rows into free places; return how many."""
+        taken = min(self.size - len(self.rows), len(rows))
+        if taken:
+            self.rows = Rows.joined(self.rows, rows.take(slice(0, taken)))
+            self.features = np.concatenate([self.features, features[:taken]])
+        return taken
+
+    def offer(self, rows: Rows, features: Singles, mean: Floats, n_used: int, *, use_tree: bool, seed: Seed) -> int:
+        """Offer rows in order, with the stream's mean features held at `mean`; return the number of swaps."""
+        pull = (self.features.sum(axis=0, dtype=np.float64) - self.size * mean).astype(np.float32)
+        norms, row_norms = _norms(self.features), _norms(features)
+        threshold = _LEAST_GAIN * float(norms.mean())
+        swapped_row = np.empty(len(rows), dtype=np.int64)
+        swapped_slot = np.empty(len(rows), dtype=np.int64)
+        if use_tree:
+            held = self._balanced_tree(seed)
+            count = compiled_tree.offer(
+                features, row_norms, self.features, norms, pull, threshold, held.directions, held.splits, held.leaves,
+                held.first, held.following, swapped_row, swapped_slot, self.histogram,
+            )  # fmt: skip
+            self.tree = replace(held, swaps=held.swaps + count)
+        else:
+            self._renew_basis(n_used)
+            heights = self.features @ pull
+            shadows = np.ascontiguousarray(self._shadow(self.features, norms).T)
+            count = swaps.offer(
+                features, row_norms, self._shadow(features, row_norms), self.features, norms, heights, shadows, pull, threshold,
+                swapped_row, swapped_slot, self.histogram,
+            )  # fmt: skip
+        self.rows.put(swapped_slot[:count], rows, swapped_row[:count])
+        return int(count)
+
+    def _balanced_tree(self, seed: Seed) -> Tree:
+        if self.tree is None:
+            return build(self.features, seed)
+        return rebuild(self.tree, self.features) if self.tree.swaps >= self.size else self.tree
+
+    def _renew_basis(self, n_used: int) -> None:
+        if self.basis.shape[1] == 0 or n_used >= 2 * self.basis_at:
+            centred = self.features - self.features.mean(axis=0)
+            width = min(_SHADOW, *centred.shape)
+            directions = np.linalg.svd(centred.astype(np.float64), full_matrices=False)[2][:width]
+            self.basis = np.ascontiguousarray(directions.T, dtype=np.float32)
+            self.basis_at = n_used
+
+    def _shadow(self, features: Singles, norms: Singles) -> Singles:
+        """Project on the basis, and add the length of what is left over: distances can only shrink."""
+        projected = features @ self.basis
+        left = np.maximum(norms - np.einsum("ij,ij->i", projected, projected), np.float32(0.0))
+        return np.column_stack([projected, np.sqrt(left)])
+
+
+def _norms(features: Singles) -> Singles:
+    return np.einsum("ij,ij->i", features, features)

@@ -1,0 +1,71 @@
+"""Rows of a stream on their way: points, where in the stream they stood, and what they weigh."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supersample._typing import Floats, Indices
+from supersample.embedding.moments import ScaledWeights
+
+__all__ = ["Rows"]
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a stream, in order; weights as mantissa * 2^exponent."""
+
+    points: Floats
+    positions: Indices
+    mantissas: Floats
+    exponents: Indices
+
+    @classmethod
+    def none(cls, width: int) -> "Rows":
+        """Return no rows."""
+        empty = np.empty(0, dtype=np.int64)
+        return cls(np.empty((0, width)), empty, np.empty(0), empty)
+
+    def __len__(self) -> int:
+        """Count the rows."""
+        return int(self.points.shape[0])
+
+    @property
+    def weights(self) -> ScaledWeights:
+        """The weights, as mantissas and exponents."""
+        return ScaledWeights(self.mantissas, self.exponents)
+
+    def take(self, chosen: slice | Indices) -> "Rows":
+        """Return some of the rows."""
+        return Rows(self.points[chosen], self.positions[chosen], self.mantissas[chosen], self.exponents[chosen])
+
+    def shifted(self, by: int) -> "Rows":
+        """Return the rows as if they stood `by` places later in the stream."""
+        return Rows(self.points, self.positions + by, self.mantissas, self.exponents)
+
+    def copy(self) -> "Rows":
+        """Return rows that share no memory with these."""
+        return Rows(self.points.copy(), self.positions.copy(), self.mantissas.copy(), self.exponents.copy())
+
+    def put(self, slots: Indices, rows: "Rows", chosen: Indices) -> None:
+        """Overwrite slots by chosen rows, in place and in order: of two for one slot, the later stays."""
+        for slot, row in zip(slots, chosen, strict=True):
+            self.points[slot] = rows.points[row]
+            self.positions[slot] = rows.positions[row]
+            self.mantissas[slot] = rows.mantissas[row]
+            self.exponents[slot] = rows.exponents[row]
+
+    def relative_weights(self) -> Floats:
+        """Return the weights divided by a common power of two, so that the largest is near one."""
+        if len(self) == 0:
+            return self.mantissas
+        return np.asarray(np.ldexp(self.mantissas, np.maximum(self.exponents - self.exponents.max(), -2000)))
+
+    @staticmethod
+    def joined(*parts: "Rows") -> "Rows":
+        """Return the rows of all parts, in order."""
+        return Rows(
+            np.concatenate([part.points for part in parts]),
+            np.concatenate([part.positions for part in parts]),
+            np.concatenate([part.mantissas for part in parts]),
+            np.concatenate([part.exponents for part in parts]),
+        )

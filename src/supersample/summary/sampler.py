@@ -1,0 +1,278 @@
+"""SuperSampler: the stream with scikit-learn's conventions."""
+
+from typing import Any, Literal, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from supersample._random import as_seed
+from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
+from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
+from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.features import FeatureMap
+from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.judgement.certificate import Certificate, captured_energy, certify, theorem_one
+from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights, choose
+from supersample.records.names import check_names
+from supersample.selection import stream
+from supersample.selection.plan import Settings
+from supersample.selection.rows import Rows
+from supersample.selection.stream import Selected, Stream
+
+__all__ = ["SuperSampler"]
+
+
+class SuperSampler(BaseEstimator):  # type: ignore[misc]
+    """Keep the M real points whose mean embedding is nearest to that of everything seen, in one pass (SSR Algorithm 2).
+
+    Each row may take the place of a held point if that brings the points nearer to the data in maximum mean discrepancy (MMD); a
+    uniform background sample is kept beside them for a second look whenever a result is read. Time O(n (d + M / 20) D), memory
+    O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with the same seed give the same result
+    however they are batched; reading a result changes nothing.
+
+    Parameters
+    ----------
+    n_prototypes: how many points to keep; fewer rows than that are all kept.
+    kernel: "gaussian", "laplacian", "cauchy", "matern12", "matern32", "matern52", a kernel, or a function of two arrays.
+    bandwidth: "median" (of the distances among the first rows), a number, or one number a column; for a named kernel only.
+    features: "auto" (landmarks of the first rows plus Fourier features of what they do not span), "fourier" (the paper's),
+        "nystroem" (landmarks alone; for data that look alike throughout), or a feature map.
+    n_features: how many; None for a good number.
+    search: "exact" (with bounds that skip hopeless comparisons), "tree" (SSR section 3.2), or "auto", the faster one.
+    random_state: an int makes results repeat.
+
+    Attributes
+    ----------
+    prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
+    n_seen_: rows seen.
+    mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features that the selection never saw.
+    random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
+    energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
+    kernel_, feature_map_: what the first rows fixed.
+    comparisons_: comparisons_[i] rows were compared with i held points (the last entry: or more).
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> data = np.random.default_rng(0).normal(size=(10_000, 2))
+    >>> sampler = ss.SuperSampler(50, random_state=0).fit(data)
+    >>> sampler.prototypes_.shape
+    (50, 2)
+    >>> bool((data[sampler.prototype_indices_] == sampler.prototypes_).all())
+    True
+    >>> bool(sampler.mmd_ < sampler.random_mmd_ / 5)
+    True
+    """
+
+    def __init__(
+        self,
+        n_prototypes: int = 100,
+        *,
+        kernel: KernelLike = "gaussian",
+        bandwidth: Any = "median",
+        features: Literal["auto", "fourier", "nystroem"] | FeatureMap = "auto",
+        n_features: int | None = None,
+        search: Literal["auto", "exact", "tree"] = "auto",
+        random_state: RandomState = None,
+    ) -> None:
+        self.n_prototypes = n_prototypes
+        self.kernel = kernel
+        self.bandwidth = bandwidth
+        self.features = features
+        self.n_features = n_features
+        self.search = search
+        self.random_state = random_state
+
+    def fit(
+        self,
+        X: PointsLike,
+        y: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        log_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Forget what was seen and take in X. y is ignored, as scikit-learn asks for."""
+        for name in ("_state", "_selected", "n_features_in_", "feature_names_in_", "_single"):
+            self.__dict__.pop(name, None)
+        return self.partial_fit(X, y, sample_weight, log_weight=log_weight)
+
+    def partial_fit(
+        self,
+        X: PointsLike,
+        y: Any = None,
+        sample_weight: npt.ArrayLike | None = None,
+        *,
+        log_weight: npt.ArrayLike | None = None,
+    ) -> Self:
+        """Take in more rows, each of weight one, or of `sample_weight`, or of exp(`log_weight`).
+
+        Rows of weight zero are counted and never chosen. If anything is wrong with the input, nothing is taken in.
+        """
+        names = check_names(X, self.__dict__.get("feature_names_in_"), fitted=hasattr(self, "_state"))
+        points = check_points(X, "X", width=self.__dict__.get("n_features_in_"))
+        weights = _weights(sample_weight, log_weight, points.shape[0])
+        state = self._state if hasattr(self, "_state") else stream.init(self._settings(), points.shape[1])
+        positions = np.arange(points.shape[0], dtype=np.int64)
+        state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights))
+        if not hasattr(self, "_state"):
+            self.n_features_in_ = points.shape[1]
+            if names is not None:
+                self.feature_names_in_ = names
+        self._single = self.__dict__.get("_single", True) and points.dtype == np.float32
+        self._state = state
+        self._selected: Selected | None = None
+        return self
+
+    def merge(self, other: "SuperSampler") -> "SuperSampler":
+        """Return a sampler for the rows of both, as if those of `other` had come after; neither argument changes.
+
+        The moments are added exactly and the points selected anew from both; MMD comes within 1.5 times that of one pass over
+        all rows. `other` must have been made by `sibling`, so that both share bandwidth and features.
+        """
+        if not isinstance(other, SuperSampler):
+            raise InputTypeError(f"other must be a SuperSampler, got {type(other).__name__}")
+        check_is_fitted(self)
+        check_is_fitted(other)
+        if self.n_features_in_ != other.n_features_in_:
+            raise MismatchError(
+                f"the two samplers have seen rows of {self.n_features_in_} and {other.n_features_in_} columns and cannot be merged"
+            )
+        merged = self._empty_copy()
+        merged._state = stream.merge(self._state, other._state)
+        merged._single = self._single and other._single
+        return merged
+
+    def sibling(self, stream_index: int = 1) -> "SuperSampler":
+        """Return an empty sampler with this one's bandwidth and features, for another part of the data, to be merged later.
+
+        stream_index tells the parts apart, so that their random draws are independent; this one is 0 unless it is a sibling.
+        """
+        check_is_fitted(self)
+        index = check_count(stream_index, "stream_index", minimum=0)
+        plan = self._require_selected().plan
+        other = self._empty_copy()
+        settings = Settings(**{**self._state.settings.__dict__, "stream": index})
+        other._state = stream.init(settings, self.n_features_in_, plan)
+        other._single = True
+        return other
+
+    @property
+    def prototypes_(self) -> Points:
+        """The points kept."""
+        points = self._require_selected().rows.points
+        return points.astype(np.float32) if self._single else points.copy()
+
+    @property
+    def prototype_indices_(self) -> Indices:
+        """Their positions in the stream, counting from 0, rows of weight zero included."""
+        return self._require_selected().rows.positions.copy()
+
+    @property
+    def n_seen_(self) -> int:
+        """Rows seen."""
+        check_is_fitted(self)
+        return self._state.n_seen
+
+    @property
+    def mmd_(self) -> float:
+        """The held-out estimate of MMD between prototypes and data."""
+        return self._certificate().mmd
+
+    @property
+    def mmd_error_(self) -> float:
+        """Its standard error."""
+        return self._certificate().error
+
+    @property
+    def random_mmd_(self) -> float:
+        """The held-out MMD of as many uniformly random rows as there are prototypes."""
+        selected = self._require_selected()
+        drawn = selected.background.rows.points[: len(selected.rows)]
+        return certify(selected.plan.held_out, selected.held_out, drawn).mmd
+
+    @property
+    def energy_(self) -> float:
+        """The share of E k(x, x) that the landmarks of the feature map span."""
+        selected = self._require_selected()
+        sample = selected.background
+        return captured_energy(selected.plan.feature_map, sample.rows.points, sample.shares())
+
+    @property
+    def kernel_(self) -> Kernel:
+        """The kernel with its bandwidth."""
+        return self._require_selected().plan.kernel
+
+    @property
+    def feature_map_(self) -> FeatureMap:
+        """The features that the selection minimises MMD in."""
+        return self._require_selected().plan.feature_map
+
+    @property
+    def comparisons_(self) -> Indices:
+        """How many rows were compared with how many held points."""
+        return self._require_selected().histogram.copy()
+
+    def bound(self, delta: float = 0.05) -> float:
+        """Return a bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features); it is loose."""
+        if not 0 < delta < 1:
+            raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
+        selected = self._require_selected()
+        return theorem_one(self.mmd_, selected.plan.kernel.k0, selected.plan.held_out.n_features, delta)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        """Whether any rows were taken in, or could be after another's warm-up."""
+        return hasattr(self, "_state")
+
+    def _settings(self) -> Settings:
+        if isinstance(self.features, FeatureMap):
+            features: Any = self.features
+            if not (isinstance(self.kernel, str) and self.kernel == "gaussian") and as_kernel(self.kernel) != features.kernel:
+                raise InputError(f"kernel must be left out or equal that of the feature map, {features.kernel!r}")
+            kernel = features.kernel
+        else:
+            features = choose(self.features, "features", ("auto", "fourier", "nystroem"))
+            kernel = as_kernel(self.kernel, self.bandwidth)
+        return Settings(
+            n_prototypes=check_count(self.n_prototypes, "n_prototypes"),
+            kernel=kernel,
+            features=features,
+            n_features=None if self.n_features is None else check_count(self.n_features, "n_features"),
+            search=choose(self.search, "search", ("auto", "exact", "tree")),  # type: ignore[arg-type]
+            seed=as_seed(self.random_state),
+        )
+
+    def _empty_copy(self) -> "SuperSampler":
+        copied = SuperSampler(**self.get_params(deep=False))
+        copied.n_features_in_ = self.n_features_in_
+        if hasattr(self, "feature_names_in_"):
+            copied.feature_names_in_ = self.feature_names_in_
+        copied._selected = None
+        return copied
+
+    def _require_selected(self) -> Selected:
+        check_is_fitted(self)
+        if self._selected is None:
+            selected = stream.finish(self._state)
+            if selected is None:
+                raise InputError(
+                    f"there is nothing to select from: none of the {self._state.n_seen} rows seen has a positive weight; call "
+                    f"partial_fit with rows that have"
+                )
+            self._selected = selected
+        return self._selected
+
+    def _certificate(self) -> Certificate:
+        selected = self._require_selected()
+        return certify(selected.plan.held_out, selected.held_out, selected.rows.points)
+
+
+def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:
+    if sample_weight is not None and log_weight is not None:
+        raise InputError("sample_weight and log_weight must not both be given; pass one of them")
+    if log_weight is not None:
+        return scale_log_weights(check_log_weights(log_weight, n, "log_weight"))
+    if sample_weight is not None:
+        return scale_weights(check_weights(sample_weight, n, "sample_weight", all_zero=True))
+    ones: Floats = np.full(n, 0.5)
+    return ScaledWeights(ones, np.ones(n, dtype=np.int64))
