@@ -57,7 +57,8 @@ def offer(
     `threshold`; h(y) = phi(y).pull with pull = M (nu - mu). Distances are bounded from below by those between shadows, a few
     coordinates to which features are mapped by a contraction (row_shadows: n x q, shadows: q x M): only where the bound leaves
     room for a gain are features compared. The bound has some slack, so that rounding cannot hide a gain.
-    swapped_row, swapped_slot: filled with who took whose place. histogram: counts rows by how many points they were compared with.
+    swapped_row, swapped_slot: filled with who took whose place.
+    histogram: counts rows by how many points they were compared with.
     """
     n = features.shape[0]
     q, m = shadows.shape

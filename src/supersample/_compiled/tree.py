@@ -39,9 +39,9 @@ def offer(
 ) -> int:
     """Offer rows to the reservoir in order, comparing each with one leaf of the tree only; return the number of swaps.
 
-    The point to drop is the one nearest to phi* = phi(x) + pull (SSR eq. 23), x itself included; it is looked for in the leaf of
-    phi* alone (SSR section 3.2). leaves: the cached leaf of each point held; first, following: the points of a leaf as a list,
-    ended by -1. histogram: counts rows by how many points they were compared with.
+    The point to drop is the one nearest to phi* = phi(x) + pull (SSR eq. 23), x itself included; it is looked for in the leaf
+    of phi* alone (SSR section 3.2). leaves: the cached leaf of each point held; first, following: the points of a leaf as a
+    list, ended by -1. histogram: counts rows by how many points they were compared with.
     """
     n, width = features.shape
     target = np.empty(width, dtype=np.float32)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from supersample._typing import Points, RandomState, Reals
 from supersample._typing import Features as FeatureArray
+from supersample._typing import Points, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.kernels import KernelLike
 from supersample.features.waves import Waves
@@ -20,12 +20,13 @@ _STRETCH = (0.0, 1.4, 2.8)
 
 
 class Judge(Waves):
-    """Fourier features of a radial kernel by importance sampling, for estimating a small MMD without bias and with small error.
+    """Fourier features of a radial kernel by importance sampling, to estimate a small MMD without bias and with a small error.
 
-    MMD^2 is the mean of |mean exp(iwx) - mean exp(iwy)|^2 over frequencies from the kernel's spectral measure p (FMMD eq. 4). A good
-    selection has made that small wherever p is large, so what is left of it comes from rare, high frequencies, and a plain sample
-    would miss it. Here half of the frequencies are drawn from p and the others from p stretched outwards (q is the mixture);
-    frequency k has the weight r_k = p / q. The average of r_k |.|^2 is unbiased, and its terms are of like size.
+    MMD^2 is the mean of |mean exp(iwx) - mean exp(iwy)|^2 over frequencies from the kernel's spectral measure p (FMMD eq.
+    4). A good selection has made that small wherever p is large, so what is left of it comes from rare, high frequencies,
+    which a plain sample would miss. Here half of the frequencies are drawn from p and the others from p stretched outwards
+    (q is the mixture); frequency k has the weight r_k = p / q. The average of r_k |.|^2 is unbiased, and its terms are of
+    like size.
 
     >>> import supersample as ss
     >>> phi = Judge(ss.kernels.Gaussian(1.0), 4096, random_state=0)

@@ -24,10 +24,10 @@ class Certificate(NamedTuple):
 def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certificate:
     """Return the held-out estimate of MMD between equally weighted points and the stream.
 
-    MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (FMMD eq. 4). The held-out frequencies are
-    independent of the selection, so their average is unbiased, and its standard error is that of a mean of independent terms
-    (carried to the root by its derivative). For kernels without frequencies the held-out features are Nystroem features on other
-    landmarks: then MMD is measured on what those span, and there is no standard error (NaN).
+    MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (FMMD eq. 4). The held-out
+    frequencies are independent of the selection, so their average is unbiased, and its standard error is that of a mean of
+    independent terms (carried to the root by its derivative). For kernels without frequencies the held-out features are
+    Nystroem features on other landmarks: then MMD is measured on what those span, and there is no standard error (NaN).
     """
     difference = moments.mean() - held_out.transform(points).mean(axis=0, dtype=np.float64)
     squares = difference * difference

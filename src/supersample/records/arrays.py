@@ -47,7 +47,7 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
         )
     array = _as_real(array, name)
     if array.shape[1] == 0:
-        raise InputError(f"{name} must have at least one column, got 0 feature(s) (shape={array.shape})")
+        raise InputError(f"{name} must have columns, got 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.shape[0] < min_rows:
         raise InputError(
             f"{name} must have at least {min_rows} row{'s' * (min_rows != 1)}, got {array.shape[0]} sample(s) "

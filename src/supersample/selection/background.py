@@ -17,8 +17,9 @@ __all__ = ["Background", "init", "merge", "update"]
 
 @dataclass(frozen=True)
 class Background:
-    """The rows kept, their times as mantissa * 2^exponent (so that scaling all weights by a power of two changes nothing but
-    the exponents), sorted, and the smallest time that was left out.
+    """The rows kept, sorted by their times, and the smallest time that was left out.
+
+    Times are mantissa * 2^exponent, so that scaling all weights by a power of two changes nothing but the exponents.
     """
 
     rows: Rows

@@ -1,9 +1,9 @@
 """What the first rows of a stream decide for life: the bandwidth, and the feature maps of selection and of judgement."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from supersample._random import Seed
+from supersample._random import Seed, as_seed
 from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
@@ -33,7 +33,7 @@ class Settings:
     features: Features = "auto"
     n_features: int | None = None
     search: Search = "auto"
-    seed: Seed = Seed(0)
+    seed: Seed = field(default_factory=lambda: as_seed(None))
     stream: int = 0
 
     @property

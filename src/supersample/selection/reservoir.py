@@ -110,8 +110,9 @@ class Reservoir:
         """Project on the basis, and add the length of what is left over: distances can only shrink."""
         projected = features @ self.basis
         left = np.maximum(norms - np.einsum("ij,ij->i", projected, projected), np.float32(0.0))
-        return np.column_stack([projected, np.sqrt(left)])
+        return np.asarray(np.column_stack([projected, np.sqrt(left)]), dtype=np.float32)
 
 
 def _norms(features: Singles) -> Singles:
-    return np.einsum("ij,ij->i", features, features)
+    norms: Singles = np.einsum("ij,ij->i", features, features)
+    return norms

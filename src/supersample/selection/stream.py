@@ -1,7 +1,7 @@
 """The stream: one pass, fixed memory, the M points nearest in mean embedding to everything seen (SSR section 3).
 
-State and pure functions: `init`, `update`, `merge`, `finish`. Rows are taken in by chunks that are fixed by their position in the
-stream, so how they arrive leaves no trace; what does not fill a chunk waits in the state. Reading a result works on a copy.
+State and pure functions: `init`, `update`, `merge`, `finish`. Rows are taken in by chunks that are fixed by their position in
+the stream, so how they arrive leaves no trace; what does not fill a chunk waits in the state. Reading works on a copy.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ from supersample.selection.polish import polish
 from supersample.selection.reservoir import Reservoir
 from supersample.selection.rows import Rows
 
-__all__ = ["Selected", "Stream", "drain", "finish", "init", "merge", "update"]
+__all__ = ["Selected", "Stream", "drain", "finish", "has_weight", "init", "merge", "update"]
 
 #: Rows of a chunk; a multiple of the rows of a block of features.
 CHUNK = 4 * BLOCK_ROWS
@@ -81,6 +81,11 @@ def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
         background.init(width),
     )
     return state if plan is None else _begin(state, plan)
+
+
+def has_weight(state: Stream) -> bool:
+    """Say whether any row of positive weight was seen."""
+    return state.n_used > 0 or len(state.pending) > 0
 
 
 def update(state: Stream, rows: Rows) -> Stream:
@@ -282,4 +287,5 @@ def _shifted(state: Stream, by: int) -> Stream:
 
 
 def _spread(n: int, count: int) -> Indices:
-    return np.floor(np.arange(count) * (n / max(count, 1))).astype(np.int64)
+    spread: Indices = np.floor(np.arange(count) * (n / max(count, 1))).astype(np.int64)
+    return spread

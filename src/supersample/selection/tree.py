@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._compiled import tree as compiled
+from supersample._compiled.swaps import dot
 from supersample._random import Seed
 from supersample._typing import Floats, Indices
 
@@ -18,8 +19,8 @@ Singles = npt.NDArray[np.float32]
 class Tree:
     """Nodes of a complete binary tree, with the leaf of each point cached and the points of each leaf as a list.
 
-    directions: one random unit vector for each inner node; quantiles: where in the projected points it splits; splits: the values
-    there when the tree was last balanced; swaps: how many points have changed place since then.
+    directions: one random unit vector for each inner node; quantiles: where in the projected points it splits; splits: the
+    values there when the tree was last balanced; swaps: how many points have changed place since then.
     """
 
     directions: Singles
@@ -66,7 +67,7 @@ def rebuild(tree: Tree, features: Singles) -> Tree:
     for node in range(inner):
         mine = members.pop(node)
         # The same order of summation as the search uses, so that a point is found in the leaf where it was put.
-        values = np.array([compiled.dot(tree.directions[node], features[slot]) for slot in mine], dtype=np.float32)
+        values = np.array([dot(tree.directions[node], features[slot]) for slot in mine], dtype=np.float32)
         splits[node] = np.quantile(values, tree.quantiles[node]) if mine.size else 0.0
         right = values >= splits[node]
         members[2 * node + 1], members[2 * node + 2] = mine[~right], mine[right]

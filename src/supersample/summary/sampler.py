@@ -27,10 +27,10 @@ __all__ = ["SuperSampler"]
 class SuperSampler(BaseEstimator):  # type: ignore[misc]
     """Keep the M real points whose mean embedding is nearest to that of everything seen, in one pass (SSR Algorithm 2).
 
-    Each row may take the place of a held point if that brings the points nearer to the data in maximum mean discrepancy (MMD); a
-    uniform background sample is kept beside them for a second look whenever a result is read. Time O(n (d + M / 20) D), memory
-    O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with the same seed give the same result
-    however they are batched; reading a result changes nothing.
+    Each row may take the place of a held point if that brings the points nearer to the data in maximum mean discrepancy
+    (MMD); a uniform background sample is kept beside them for a second look whenever a result is read. Time O(n (d + M /
+    20) D), memory O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with the same seed
+    give the same result however they are batched; reading a result changes nothing.
 
     Parameters
     ----------
@@ -63,6 +63,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     True
     >>> bool(sampler.mmd_ < sampler.random_mmd_ / 5)
     True
+
     """
 
     def __init__(
@@ -93,9 +94,15 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         log_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Forget what was seen and take in X. y is ignored, as scikit-learn asks for."""
-        for name in ("_state", "_selected", "n_features_in_", "feature_names_in_", "_single"):
-            self.__dict__.pop(name, None)
-        return self.partial_fit(X, y, sample_weight, log_weight=log_weight)
+        fresh = SuperSampler(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight)
+        if fresh._state.n_seen and not stream.has_weight(fresh._state):
+            raise InputError(
+                f"sample_weight must hold at least one positive weight, got {fresh._state.n_seen} zeros; leave it out to weigh "
+                f"all rows alike"
+            )
+        self.__dict__.pop("feature_names_in_", None)
+        self.__dict__.update(vars(fresh))
+        return self
 
     def partial_fit(
         self,
@@ -109,10 +116,16 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
         Rows of weight zero are counted and never chosen. If anything is wrong with the input, nothing is taken in.
         """
-        names = check_names(X, self.__dict__.get("feature_names_in_"), fitted=hasattr(self, "_state"))
-        points = check_points(X, "X", width=self.__dict__.get("n_features_in_"))
+        names = check_names(X, self.__dict__.get("feature_names_in_"))
+        points = check_points(X, "X")
+        expected = self.__dict__.get("n_features_in_", points.shape[1])
+        if points.shape[1] != expected:
+            raise MismatchError(
+                f"X has {points.shape[1]} features, but SuperSampler is expecting {expected} features as input, as in the "
+                f"rows seen before; pass the same columns in the same order"
+            )
         weights = _weights(sample_weight, log_weight, points.shape[0])
-        state = self._state if hasattr(self, "_state") else stream.init(self._settings(), points.shape[1])
+        state = getattr(self, "_state", None) or stream.init(self._settings(), points.shape[1])
         positions = np.arange(points.shape[0], dtype=np.int64)
         state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights))
         if not hasattr(self, "_state"):
@@ -120,7 +133,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             if names is not None:
                 self.feature_names_in_ = names
         self._single = self.__dict__.get("_single", True) and points.dtype == np.float32
-        self._state = state
+        self._state: Stream = state
         self._selected: Selected | None = None
         return self
 
@@ -136,7 +149,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(other)
         if self.n_features_in_ != other.n_features_in_:
             raise MismatchError(
-                f"the two samplers have seen rows of {self.n_features_in_} and {other.n_features_in_} columns and cannot be merged"
+                f"the two samplers have seen rows of {self.n_features_in_} and {other.n_features_in_} columns and cannot be "
+                f"merged"
             )
         merged = self._empty_copy()
         merged._state = stream.merge(self._state, other._state)
@@ -214,7 +228,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._require_selected().histogram.copy()
 
     def bound(self, delta: float = 0.05) -> float:
-        """Return a bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features); it is loose."""
+        """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
         if not 0 < delta < 1:
             raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
         selected = self._require_selected()
