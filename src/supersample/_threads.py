@@ -5,6 +5,8 @@ so a block's numbers do not depend on which worker computed it or on how many th
 """
 
 import os
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -16,11 +18,13 @@ from threadpoolctl import ThreadpoolController
 
 from supersample._typing import Reals
 
-__all__ = ["BLOCK_ROWS", "cut", "map_blocks", "n_workers", "one_blas_thread", "pad"]
+__all__ = ["BLOCK_ROWS", "ahead", "cut", "map_blocks", "n_workers", "one_blas_thread", "pad"]
 
 #: Rows of a block. A matrix product may round a row differently at the edge of a BLAS tile, so blocks have one shape, and a
 #: number of rows that every tile height in use divides (4 to 48): then a row's result does not depend on its place.
 BLOCK_ROWS = 384
+
+_WORKER = "supersample-worker"
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -41,7 +45,7 @@ def _controller() -> ThreadpoolController:
 
 @cache
 def _pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(max_workers=n_workers(), thread_name_prefix="supersample")
+    return ThreadPoolExecutor(max_workers=n_workers(), thread_name_prefix=_WORKER)
 
 
 @contextmanager
@@ -67,7 +71,27 @@ def pad(rows: Reals) -> Reals:
 
 def map_blocks(work: Callable[[T], R], blocks: list[T]) -> list[R]:
     """Apply `work` to each block on all cores and return the results in the order of the blocks."""
+    if _in_worker():
+        return [work(block) for block in blocks]  # waiting for the pool from within it could wait for ever
     with one_blas_thread():
         if len(blocks) < 2 or n_workers() < 2:
             return [work(block) for block in blocks]
         return list(_pool().map(work, blocks))
+
+
+def ahead(work: Callable[[T], R], items: list[T]) -> Iterator[R]:
+    """Yield work(item) in order, computing the next ones on the other cores while the caller uses this one."""
+    if len(items) < 2 or n_workers() < 2 or _in_worker():
+        yield from map(work, items)
+        return
+    waiting = deque(_pool().submit(work, item) for item in items[: n_workers()])
+    for item in items[n_workers() :]:
+        done = waiting.popleft().result()
+        waiting.append(_pool().submit(work, item))
+        yield done
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _in_worker() -> bool:
+    return threading.current_thread().name.startswith(_WORKER)

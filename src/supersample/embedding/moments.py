@@ -14,7 +14,17 @@ from supersample._compiled import sums
 from supersample._typing import Features, Floats, Indices, Weights
 from supersample.errors import InputError
 
-__all__ = ["Moments", "ScaledWeights", "init", "merge", "scale_log_weights", "scale_weights", "update", "weight_share"]
+__all__ = [
+    "Moments",
+    "ScaledWeights",
+    "init",
+    "merge",
+    "scale_log_weights",
+    "scale_weights",
+    "squared_norms",
+    "update",
+    "weight_share",
+]
 
 _N_EXTRA = 3
 
@@ -91,11 +101,20 @@ def init(n_features: int) -> Moments:
     return Moments(np.zeros(length), np.zeros(length), np.zeros(length), np.zeros(4, dtype=np.int64))
 
 
-def update(state: Moments, features: Features, weights: ScaledWeights | None = None) -> Moments:
-    """Return the moments after some more rows; the state passed in is left as it was. O(n D)."""
-    after = Moments(state.totals.copy(), state.errors.copy(), state.partials.copy(), state.counts.copy())
+def squared_norms(features: Features) -> Floats:
+    """Return |phi|^2 for each row, in float64, the same whatever rows come together."""
     norms = np.empty(features.shape[0])
     sums.squared_norms(features, norms)
+    return norms
+
+
+def update(state: Moments, features: Features, weights: ScaledWeights | None = None, *, norms: Floats | None = None) -> Moments:
+    """Return the moments after some more rows; the state passed in is left as it was. O(n D).
+
+    norms: |phi|^2 of the rows, where the caller has them already.
+    """
+    after = Moments(state.totals.copy(), state.errors.copy(), state.partials.copy(), state.counts.copy())
+    norms = squared_norms(features) if norms is None else norms
     mantissas, exponents = weights or ScaledWeights(np.empty(0), np.empty(0, dtype=np.int64))
     sums.accumulate(features, norms, mantissas, exponents, after.totals, after.errors, after.partials, after.counts)
     return after

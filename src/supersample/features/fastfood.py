@@ -20,9 +20,9 @@ class _Factors(NamedTuple):
 
     scales: Reals
     signs: Reals
-    order: Indices
     gauss: Reals
     lengths: Reals
+    order: Indices
 
 
 class Fastfood(Waves):
@@ -70,13 +70,11 @@ class Fastfood(Waves):
         uniforms = np.maximum(generator.random((blocks * width, 1 + self.kernel.n_uniforms)), 2.0**-53)
         radii = np.sqrt(2.0 * special.gammaincinv(width / 2.0, uniforms[:, 0])) * self.kernel.spread(uniforms[:, 1:])
         lengths = radii.reshape(shape) / (np.linalg.norm(gauss, axis=1, keepdims=True) * np.sqrt(width))
-        return _Factors(
-            self.kernel.scale(np.ones((1, n_inputs)))[0].astype(self.dtype),
-            signs.astype(self.dtype),
-            order.astype(np.int64),
-            gauss.astype(self.dtype),
-            lengths.astype(self.dtype),
+        scales = self.kernel.scale(np.ones((1, n_inputs)))[0]
+        scales, signs, gauss, lengths = (
+            factor.astype(np.float32).astype(self.dtype) for factor in (scales, signs, gauss, lengths)
         )
+        return _Factors(scales, signs, gauss, lengths, order.astype(np.int64))
 
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         width = drawn.signs.shape[1]

@@ -72,7 +72,7 @@ class Fourier(Waves):
     def _draw(self, n_inputs: int) -> Reals:
         draw = {"independent": _independent, "orthogonal": _orthogonal, "sobol": _sobol}[self.frequencies]
         weights = draw(self.kernel, self.n_frequencies, n_inputs, self.seed.child("frequencies"))
-        return np.ascontiguousarray(weights.T, dtype=self.dtype)
+        return np.ascontiguousarray(weights.T.astype(np.float32), dtype=self.dtype)
 
     def _project(self, drawn: Reals, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn, out=out)

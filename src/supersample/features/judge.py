@@ -70,7 +70,8 @@ class Judge(Waves):
         weights = np.exp(-np.logaddexp.reduce(logs, axis=1))
         spread = self.kernel.spread(np.maximum(generator.random((count, self.kernel.n_uniforms)), 2.0**-53))
         frequencies = self.kernel.scale(directions * spread[:, None])
-        return np.ascontiguousarray(frequencies.T, dtype=self.dtype), np.tile(np.sqrt(weights), 2).astype(self.dtype)
+        roots = np.tile(np.sqrt(weights), 2)
+        return np.ascontiguousarray(frequencies.T.astype(np.float32), dtype=self.dtype), roots.astype(self.dtype)
 
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)

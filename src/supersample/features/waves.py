@@ -24,8 +24,10 @@ _BLOCKS_A_TASK = 4
 class Waves(FeatureMap):
     """Random waves: features cos(w.x) and sin(w.x) for frequencies w from the kernel's spectral measure.
 
-    form "paired": sqrt(2 k0 / D) [cos(W x); sin(W x)] with D / 2 frequencies; |phi(x)|^2 = k0 exactly. An odd D adds one
-    feature of the other form. form "phase": sqrt(2 k0 / D) cos(W x + b) with D frequencies and uniform phases b (SSR eq. 8).
+    Frequencies, phases and amplitude are rounded to float32 for either dtype, so that the two differ by the rounding of
+    their arithmetic alone. form "paired": sqrt(2 k0 / D) [cos(W x); sin(W x)] with D / 2 frequencies; |phi(x)|^2 = k0. An
+    odd D adds one feature of the other form. form "phase": sqrt(2 k0 / D) cos(W x + b) with D frequencies and uniform
+    phases b (SSR eq. 8).
     """
 
     def __init__(
@@ -44,7 +46,7 @@ class Waves(FeatureMap):
         self.dtype = as_dtype(dtype)
         self.seed = as_seed(random_state)
         self.origin = np.atleast_1d(np.asarray(origin, dtype=np.float64))
-        self._amplitude = np.sqrt(2.0 * self.kernel.k0 / self.n_features)
+        self._amplitude = np.float32(np.sqrt(2.0 * self.kernel.k0 / self.n_features))
         self._drawn: tuple[int, Any] | None = None
 
     @property
@@ -128,4 +130,4 @@ class Waves(FeatureMap):
 
     def _phases(self) -> Reals:
         phases: Floats = self.seed.child("phases").generator().uniform(0.0, 2.0 * np.pi, self.n_frequencies)
-        return phases.astype(self.dtype)
+        return phases.astype(np.float32).astype(self.dtype)

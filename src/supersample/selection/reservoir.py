@@ -9,6 +9,7 @@ from supersample._compiled import swaps
 from supersample._compiled import tree as compiled_tree
 from supersample._random import Seed
 from supersample._typing import Floats, Indices
+from supersample.embedding.moments import squared_norms
 from supersample.selection.rows import Rows
 from supersample.selection.tree import Tree, build, rebuild
 
@@ -45,7 +46,7 @@ class Reservoir:
     def empty(cls, size: int, width: int, n_features: int) -> "Reservoir":
         """Return a reservoir with nothing in it."""
         none = np.empty((0, n_features), dtype=np.float32)
-        return cls(size, Rows.none(width), none, np.empty((n_features, 0), dtype=np.float32))
+        return cls(size, Rows.none(width), none, np.empty((0, n_features), dtype=np.float32))
 
     def copy(self) -> "Reservoir":
         """Return a reservoir that can be changed without changing this one."""
@@ -68,10 +69,12 @@ class Reservoir:
             self.features = np.concatenate([self.features, features[:taken]])
         return taken
 
-    def offer(self, rows: Rows, features: Singles, mean: Floats, n_used: int, *, use_tree: bool, seed: Seed) -> int:
+    def offer(
+        self, rows: Rows, features: Singles, row_norms: Singles, mean: Floats, n_used: int, *, use_tree: bool, seed: Seed
+    ) -> int:
         """Offer rows in order, with the stream's mean features held at `mean`; return the number of swaps."""
         pull = (self.features.sum(axis=0, dtype=np.float64) - self.size * mean).astype(np.float32)
-        norms, row_norms = _norms(self.features), _norms(features)
+        norms = squared_norms(self.features).astype(np.float32)
         threshold = _LEAST_GAIN * float(norms.mean())
         swapped_row = np.empty(len(rows), dtype=np.int64)
         swapped_slot = np.empty(len(rows), dtype=np.int64)
@@ -99,20 +102,14 @@ class Reservoir:
         return rebuild(self.tree, self.features) if self.tree.swaps >= self.size else self.tree
 
     def _renew_basis(self, n_used: int) -> None:
-        if self.basis.shape[1] == 0 or n_used >= 2 * self.basis_at:
+        if self.basis.shape[0] == 0 or n_used >= 2 * self.basis_at:
             centred = self.features - self.features.mean(axis=0)
             width = min(_SHADOW, *centred.shape)
-            directions = np.linalg.svd(centred.astype(np.float64), full_matrices=False)[2][:width]
-            self.basis = np.ascontiguousarray(directions.T, dtype=np.float32)
+            self.basis = np.linalg.svd(centred.astype(np.float64), full_matrices=False)[2][:width].astype(np.float32)
             self.basis_at = n_used
 
     def _shadow(self, features: Singles, norms: Singles) -> Singles:
         """Project on the basis, and add the length of what is left over: distances can only shrink."""
-        projected = features @ self.basis
-        left = np.maximum(norms - np.einsum("ij,ij->i", projected, projected), np.float32(0.0))
-        return np.asarray(np.column_stack([projected, np.sqrt(left)]), dtype=np.float32)
-
-
-def _norms(features: Singles) -> Singles:
-    norms: Singles = np.einsum("ij,ij->i", features, features)
-    return norms
+        shadows = np.empty((features.shape[0], self.basis.shape[0] + 1), dtype=np.float32)
+        swaps.shadow(features, norms, self.basis, shadows)
+        return shadows

@@ -5,11 +5,12 @@ the stream, so how they arrive leaves no trace; what does not fill a chunk waits
 """
 
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
-from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread
-from supersample._typing import Floats, Indices
+from supersample._threads import BLOCK_ROWS, ahead, cut, map_blocks, one_blas_thread
+from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.errors import MismatchError
@@ -24,7 +25,7 @@ from supersample.selection.rows import Rows
 __all__ = ["Selected", "Stream", "drain", "finish", "has_weight", "init", "merge", "update"]
 
 #: Rows of a chunk; a multiple of the rows of a block of features.
-CHUNK = 4 * BLOCK_ROWS
+CHUNK = 8 * BLOCK_ROWS
 #: mu is brought up to date this often: after a sixteenth of what was seen, at first after so many rows.
 _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 #: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
@@ -101,11 +102,9 @@ def update(state: Stream, rows: Rows) -> Stream:
         if len(waiting) < WARM_UP:
             return replace(state, pending=waiting.copy())
         state = _begin(state, make_plan(state.settings, waiting.points[:WARM_UP]))
-    state = replace(state, reservoir=state.reservoir.copy())
     whole = len(waiting) - len(waiting) % CHUNK
-    with one_blas_thread():
-        for chunk in cut(whole, CHUNK):
-            state = _take_in(state, waiting.take(chunk))
+    if whole:
+        state = _take_in(state, waiting.take(slice(0, whole)))
     return replace(state, pending=waiting.take(slice(whole, None)).copy())
 
 
@@ -115,25 +114,22 @@ def drain(state: Stream) -> Stream:
         return state
     if state.plan is None:
         state = _begin(state, make_plan(state.settings, state.pending.points))
-    waiting = state.pending
-    state = replace(state, reservoir=state.reservoir.copy(), pending=Rows.none(state.width))
-    with one_blas_thread():
-        for chunk in cut(len(waiting), CHUNK):
-            state = _take_in(state, waiting.take(chunk))
-    return state
+    return replace(_take_in(state, state.pending), pending=Rows.none(state.width))
 
 
 def finish(state: Stream) -> Selected | None:
     """Return the selection: the reservoir after a second look at the background. None if no row of positive weight was seen."""
     state = drain(state)
-    if state.plan is None or len(state.reservoir.rows) == 0:
+    plan = state.plan
+    if plan is None or len(state.reservoir.rows) == 0:
         return None
+    state = replace(state, background=background.settled(state.background, state.settings.n_background))
     rows = state.reservoir.rows
     if state.reservoir.is_full:
         rows = _second_look(state, rows)
     order = np.argsort(rows.positions, kind="stable")
     return Selected(
-        state.plan, rows.take(order), state.background, state.moments, state.held_out, state.n_seen, state.reservoir.histogram
+        plan, rows.take(order), state.background, state.moments, state.held_out, state.n_seen, state.reservoir.histogram
     )
 
 
@@ -185,26 +181,50 @@ def _begin(state: Stream, plan: Plan) -> Stream:
     )
 
 
+class _Chunk(NamedTuple):
+    """Rows with what can be computed of them without knowing the reservoir."""
+
+    rows: Rows
+    features: Features
+    norms: Floats
+    held_out: Features
+
+
+def _see(plan: Plan, rows: Rows) -> _Chunk:
+    features = plan.feature_map.transform(rows.points)
+    return _Chunk(rows, features, moments.squared_norms(features), plan.held_out.transform(rows.points))
+
+
 def _take_in(state: Stream, rows: Rows) -> Stream:
+    """Take in rows chunk by chunk; while one is offered to the reservoir, the features of the next are computed."""
+    plan = state.plan
+    assert plan is not None
+    state = replace(state, reservoir=state.reservoir.copy())
+    with one_blas_thread():
+        for chunk in ahead(lambda part: _see(plan, rows.take(part)), cut(len(rows), CHUNK)):
+            state = _take_in_chunk(state, chunk)
+    return state
+
+
+def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     """Take in a chunk; the state's reservoir is changed in place, being a copy already."""
-    assert state.plan is not None
-    settings, reservoir = state.settings, state.reservoir
+    settings, reservoir, rows = state.settings, state.reservoir, chunk.rows
     seed = settings.seed.child("stream").child(settings.stream)
-    features = state.plan.feature_map.transform(rows.points)
-    singles = features.astype(np.float32, copy=False)
-    held_out = moments.update(state.held_out, state.plan.held_out.transform(rows.points), rows.weights)
+    held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
     sample = background.update(state.background, rows, settings.n_background, seed.child("background").child(state.chunks))
+    singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
     sums, n_used = state.moments, state.n_used
     start = 0
     while start < len(rows):
         stop = min(len(rows), start + max(_SMALLEST_BLOCK, n_used // _REFRESH_SHARE))
-        block = rows.take(slice(start, stop))
-        sums = moments.update(sums, features[start:stop], block.weights)
-        taken = reservoir.fill(block, singles[start:stop])
-        n_used += stop - start
-        if taken < len(block):
+        part = slice(start, stop)
+        block = rows.take(part)
+        sums = moments.update(sums, chunk.features[part], block.weights, norms=chunk.norms[part])
+        start += reservoir.fill(block, singles[part])
+        n_used += len(block)
+        if start < stop:
             reservoir.offer(
-                block.take(slice(taken, None)), singles[start + taken : stop], sums.mean(), n_used,
+                rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
                 use_tree=settings.use_tree, seed=seed,
             )  # fmt: skip
         start = stop
@@ -246,10 +266,11 @@ def _offer_again(state: Stream, rows: Rows, others: Rows) -> Rows:
     reservoir.fill(rows, transform(rows.points).astype(np.float32))
     seed = state.settings.seed.child("second look")
     features = transform(others.points).astype(np.float32)
+    norms = moments.squared_norms(features).astype(np.float32)
     with one_blas_thread():
         for _ in range(_MOST_ROUNDS):
             if not reservoir.offer(
-                others, features, state.moments.mean(), state.n_used, use_tree=state.settings.use_tree, seed=seed
+                others, features, norms, state.moments.mean(), state.n_used, use_tree=state.settings.use_tree, seed=seed
             ):
                 break
     return reservoir.rows
@@ -282,8 +303,8 @@ def _shifted(state: Stream, by: int) -> Stream:
         return state
     reservoir = state.reservoir.copy()
     reservoir.rows = reservoir.rows.shifted(by)
-    moved = replace(state.background, rows=state.background.rows.shifted(by))
-    return replace(state, reservoir=reservoir, background=moved)
+    sample = background.settled(state.background, state.settings.n_background)
+    return replace(state, reservoir=reservoir, background=sample.shifted(by))
 
 
 def _spread(n: int, count: int) -> Indices:
