@@ -25,8 +25,8 @@ class Fourier(Waves):
     """Random Fourier features of a shift-invariant kernel (Rahimi & Recht 2007; SSR eq. 8, FMMD section 2.2).
 
     The frequencies are drawn from the kernel's spectral measure: independently, or spread more evenly as orthogonal
-    directions (radial kernels) or as scrambled Sobol points. The default form pairs cosine and sine of each frequency: it
-    has the smaller error wherever k(x, y) > 0 matters (docs/decisions/003). Costs O(n d D) time.
+    directions (radial kernels) or as scrambled Sobol points. The default form pairs cosine and sine of each frequency: its
+    error of kernel values is never larger, and far smaller for near points (docs/decisions/003). Costs O(n d D) time.
 
     origin is subtracted from every row first; it changes no kernel value and keeps float32 accurate for data far from
     zero.

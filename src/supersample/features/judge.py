@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._typing import Features as FeatureArray
-from supersample._typing import Points, RandomState, Reals
+from supersample._typing import Floats, Points, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.kernels import KernelLike
 from supersample.features.waves import Waves
@@ -17,6 +17,8 @@ __all__ = ["Judge"]
 #: Shares of the frequencies that are stretched: by 1, and by 1 plus these over the root of the width.
 _SHARES = (0.5, 0.25, 0.25)
 _STRETCH = (0.0, 1.4, 2.8)
+#: Every other uniform that a kernel's own spread is drawn from has its distance to one raised to this power.
+_TAIL_POWER = 4.0
 
 
 class Judge(Waves):
@@ -54,7 +56,7 @@ class Judge(Waves):
     @property
     def identity(self) -> Mapping[str, Any]:
         """Kernel, size, dtype, origin, seed and how far frequencies are stretched."""
-        return {**super().identity, "shares": list(_SHARES), "stretch": list(_STRETCH)}
+        return {**super().identity, "shares": list(_SHARES), "stretch": list(_STRETCH), "tail": _TAIL_POWER}
 
     def _draw(self, n_inputs: int) -> tuple[Reals, Reals]:
         """Return the frequencies (n_inputs x L) and the roots of their weights, relative to equal ones."""
@@ -68,7 +70,10 @@ class Judge(Waves):
         # p / q for the mixture that was drawn from, in logarithms: factors^-d overflows for wide data.
         logs = np.log(np.maximum(drawn, 1e-300)) - n_inputs * np.log(factors) + 0.5 * squares * (1.0 - factors**-2.0)
         weights = np.exp(-np.logaddexp.reduce(logs, axis=1))
-        spread = self.kernel.spread(np.maximum(generator.random((count, self.kernel.n_uniforms)), 2.0**-53))
+        uniforms = np.clip(generator.random((count, self.kernel.n_uniforms)), 2.0**-53, 1.0 - 2.0**-53)
+        if self.kernel.n_uniforms:
+            weights *= _towards_one(uniforms[:, 0])
+        spread = self.kernel.spread(uniforms)
         frequencies = self.kernel.scale(directions * spread[:, None])
         roots = np.tile(np.sqrt(weights), 2)
         return np.ascontiguousarray(frequencies.T.astype(np.float32), dtype=self.dtype), roots.astype(self.dtype)
@@ -80,3 +85,12 @@ class Judge(Waves):
         """Write the waves, each times the root of its weight."""
         super().fill(points, out)
         out *= self.drawn(points.shape[1])[1]
+
+
+def _towards_one(uniforms: Floats) -> Floats:
+    """Move every other uniform towards one, in place, and return the weights that undo it: 1 over the mixture's density."""
+    left = 1.0 - uniforms
+    left[::2] **= _TAIL_POWER
+    left = np.maximum(left, 2.0**-53)
+    uniforms[:] = 1.0 - left
+    return np.asarray(1.0 / (0.5 + 0.5 / _TAIL_POWER * left ** (1.0 / _TAIL_POWER - 1.0)))

@@ -34,13 +34,7 @@ class Kernel(ABC):
 
     def against(self, points: Floats) -> Callable[[Floats], Floats]:
         """Return a function that gives the Gram block of any rows with these points, prepared once for many calls."""
-
-        def rows(left: Floats) -> Floats:
-            out = np.empty((left.shape[0], points.shape[0]))
-            self.fill(left, points, out)
-            return out
-
-        return rows
+        return _Against(self, points)
 
     @abstractmethod
     def paired(self, left: Floats, right: Floats) -> Floats:
@@ -89,7 +83,10 @@ class Kernel(ABC):
         raise InputTypeError(self._without("spectral measure"))
 
     def spread(self, uniforms: Floats) -> Floats:
-        """Map uniforms (n x n_uniforms) to draws of s, the length of a frequency relative to a standard normal's."""
+        """Map uniforms (n x n_uniforms) to draws of s, the length of a frequency relative to a standard normal's.
+
+        s rises with the first uniform.
+        """
         raise InputTypeError(self._without("radial spectral measure"))
 
     def scale(self, points: Floats) -> Floats:
@@ -212,14 +209,7 @@ class Stationary(Kernel):
 
     def against(self, points: Floats) -> Callable[[Floats], Floats]:
         """Scale and transpose the points once for all calls."""
-        prepared = self._prepare(points)
-
-        def rows(left: Floats) -> Floats:
-            out = np.empty((left.shape[0], points.shape[0]))
-            self._fill(left, prepared, out)
-            return out
-
-        return rows
+        return _AgainstPrepared(self, self._prepare(points))
 
     def _prepare(self, points: Floats) -> "_Prepared":
         scaled = self.scale(points)
@@ -232,6 +222,7 @@ class Stationary(Kernel):
         return _Prepared(scaled, scaled.T, origin, np.einsum("ij,ij->i", scaled, scaled))
 
     def _fill(self, left: Floats, right: "_Prepared", out: Floats) -> None:
+        """Write the Gram block with prepared points."""
         first = self.scale(left)
         if self.metric == "l1":
             distances.l1(first, right.transposed, out)
@@ -266,6 +257,32 @@ class _Prepared(NamedTuple):
     transposed: Floats
     origin: Floats | None
     norms: Floats | None
+
+
+@dataclass(frozen=True)
+class _Against:
+    """The Gram block with fixed points, as a function that can be stored with what uses it."""
+
+    kernel: Kernel
+    points: Floats
+
+    def __call__(self, left: Floats) -> Floats:
+        out = np.empty((left.shape[0], self.points.shape[0]))
+        self.kernel.fill(left, self.points, out)
+        return out
+
+
+@dataclass(frozen=True)
+class _AgainstPrepared:
+    """The same, with the points scaled and transposed already."""
+
+    kernel: Stationary
+    prepared: _Prepared
+
+    def __call__(self, left: Floats) -> Floats:
+        out = np.empty((left.shape[0], self.prepared.points.shape[0]))
+        self.kernel._fill(left, self.prepared, out)
+        return out
 
 
 def as_float64(points: PointsLike, name: str) -> Floats:

@@ -57,6 +57,11 @@ class Gaussian(Radial):
         distances *= -0.5
         np.exp(distances, out=distances)
 
+    @property
+    def n_uniforms(self) -> int:
+        """None: s is not random."""
+        return 0
+
     def spread(self, uniforms: Floats) -> Floats:
         """s = 1."""
         return np.ones(uniforms.shape[0])
@@ -117,5 +122,5 @@ class Matern(Radial):
             distances[...] = (1.0 + distances + distances * distances / 3.0) * decay
 
     def spread(self, uniforms: Floats) -> Floats:
-        """s^2 = 2 nu / chi^2_{2 nu}."""
-        return np.asarray(np.sqrt(self.nu / special.gammaincinv(self.nu, uniforms[:, 0])))
+        """s^2 = 2 nu / chi^2_{2 nu}; from the upper tail, so that s rises with the uniform as for the other kernels."""
+        return np.asarray(np.sqrt(self.nu / special.gammainccinv(self.nu, uniforms[:, 0])))

@@ -1,0 +1,1 @@
+"""Measurements: speed, memory and the experiments of the papers."""

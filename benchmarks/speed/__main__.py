@@ -1,0 +1,57 @@
+"""Run the speed benchmarks: `python -m benchmarks.speed --data DIR --out DIR [--only NAME ...] [--quick]`."""
+
+import argparse
+import traceback
+from pathlib import Path
+
+from benchmarks.speed import discrepancy, embedding, floor, maps, memory, permutations
+from benchmarks.speed.report import Benchmark, Context, print_caveats, print_result, surroundings, write_json
+
+BENCHMARKS: dict[str, Benchmark] = {
+    "discrepancy": discrepancy.BENCHMARK,
+    "maps": maps.BENCHMARK,
+    "permutations": permutations.BENCHMARK,
+    "floor": floor.BENCHMARK,
+    "memory": memory.BENCHMARK,
+    "embedding": embedding.BENCHMARK,
+}
+
+
+def main() -> int:
+    """Run what was asked for; fail only if a benchmark crashes, since a missed target is a result."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.speed", description="Speed and memory, as ratios from one run.")
+    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of data sets")
+    parser.add_argument("--out", type=Path, default=Path("out/speed"), help="folder for NAME.json")
+    parser.add_argument(
+        "--only", nargs="+", choices=tuple(BENCHMARKS), default=tuple(BENCHMARKS), metavar="NAME", help=", ".join(BENCHMARKS)
+    )
+    parser.add_argument("--quick", action="store_true", help="small sizes, no verdicts")
+    arguments = parser.parse_args()
+    context = Context(arguments.data, arguments.out, arguments.quick)
+    around = surroundings()
+    print(f"{around['machine']}, {around['cores']} cores; Python {around['python']}; {_listed(around['versions'])}")
+    if around["load_before"] is not None and around["load_before"] > 0.5:
+        print(f"The machine is not idle (load {around['load_before']:.1f}): ratios below may be off.")
+    crashed = []
+    for name in arguments.only:
+        print_caveats(name, BENCHMARKS[name], context)
+        try:
+            result = BENCHMARKS[name].run(context)
+        except Exception:
+            traceback.print_exc()
+            crashed.append(name)
+            continue
+        print_result(result, context)
+        print(f"  {write_json(name, BENCHMARKS[name], result, context)}", flush=True)
+    if crashed:
+        print(f"\nCrashed: {', '.join(crashed)}")
+    print(f"\nAgain: python -m benchmarks.speed --data {context.data} --out {context.out}{' --quick' if context.quick else ''}")
+    return 1 if crashed else 0
+
+
+def _listed(versions: dict[str, str]) -> str:
+    return ", ".join(f"{name} {version}" for name, version in versions.items())
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

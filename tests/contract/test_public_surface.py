@@ -1,0 +1,125 @@
+"""The public surface is written down, complete, documented, and quiet to import."""
+
+import inspect
+import pkgutil
+import subprocess
+import sys
+import types
+
+import pytest
+
+import supersample as ss
+from supersample import errors
+
+
+def public_modules():
+    names = ["supersample"] + [
+        module.name
+        for module in pkgutil.walk_packages(ss.__path__, "supersample.")
+        if not any(part.startswith("_") for part in module.name.split("."))
+    ]
+    return sorted(names)
+
+
+def load(name):
+    return __import__(name, fromlist=["__all__"])
+
+
+def own_public_names(module):
+    """Names a module defines itself, or a package gathers, that do not begin with an underscore."""
+    for name, value in vars(module).items():
+        if name.startswith("_") or isinstance(value, types.ModuleType):
+            continue
+        if getattr(value, "__module__", None) == module.__name__ and (inspect.isclass(value) or inspect.isfunction(value)):
+            yield name
+
+
+def test_every_promised_name_is_there_and_documented():
+    promised = {
+        "MeanEmbedding", "TestResult", "circular_discrepancy", "circular_ensemble",
+        "errors", "features", "kernels", "mmd2", "two_sample_test",
+    }  # fmt: skip
+    assert promised <= set(ss.__all__)
+    assert {"Gaussian", "Laplacian", "Matern", "Cauchy", "Sum", "Function"} <= set(ss.kernels.__all__)
+    assert {"Fourier", "Fastfood", "Nystroem", "FeatureMap"} <= set(ss.features.__all__)
+    for module in (ss, ss.kernels, ss.features, ss.errors):
+        for name in module.__all__:
+            value = getattr(module, name)
+            documented = inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value)
+            assert not documented or (value.__doc__ or "").strip(), f"{module.__name__}.{name} has no docstring"
+
+
+def test_no_stray_public_names_in_the_package():
+    submodules = {module.name for module in pkgutil.iter_modules(ss.__path__)}
+    stray = {
+        name
+        for name, value in vars(ss).items()
+        if not name.startswith("_") and name not in ss.__all__ and name not in submodules and value is not sys
+    }
+    assert not stray
+
+
+@pytest.mark.parametrize("name", public_modules())
+def test_every_module_says_what_it_exports(name):
+    module = load(name)
+    assert module.__doc__
+    exported = getattr(module, "__all__", [])
+    assert len(set(exported)) == len(exported)
+    assert all(hasattr(module, each) for each in exported)
+    assert set(own_public_names(module)) <= set(exported)
+
+
+@pytest.mark.parametrize("name", ["supersample", "supersample.kernels", "supersample.features", "supersample.errors"])
+def test_public_lists_are_sorted(name):
+    listed = load(name).__all__
+    assert list(listed) == sorted(listed)
+
+
+@pytest.mark.parametrize("value", [getattr(ss, name) for name in ss.__all__], ids=ss.__all__)
+def test_public_methods_are_documented(value):
+    if inspect.isclass(value):
+        for name, member in inspect.getmembers(value):
+            if not name.startswith("_") and (inspect.isfunction(member) or isinstance(member, property)):
+                assert member.__doc__, f"{value.__name__}.{name} has no docstring"
+
+
+@pytest.mark.parametrize("function", [ss.mmd2, ss.two_sample_test, ss.circular_discrepancy, ss.circular_ensemble])
+def test_subject_is_positional_and_options_are_by_name(function):
+    parameters = list(inspect.signature(function).parameters.values())
+    assert [p.name for p in parameters[:2]] == ["X", "Y"]
+    assert all(p.kind is p.KEYWORD_ONLY and p.default is not p.empty for p in parameters[2:])
+
+
+def test_no_seed_is_hidden_in_a_default():
+    for function in (ss.mmd2, ss.two_sample_test, ss.circular_ensemble, ss.features.Fourier, ss.features.Fastfood):
+        assert inspect.signature(function).parameters["random_state"].default is None
+
+
+def test_errors_are_also_the_builtin_kind():
+    assert issubclass(errors.InputError, ValueError)
+    assert issubclass(errors.InputTypeError, TypeError)
+    assert issubclass(errors.MismatchError, ValueError)
+    for name in errors.__all__:
+        assert issubclass(getattr(errors, name), errors.SupersampleError)
+    assert not issubclass(errors.SupersampleError, ValueError)
+
+
+QUIET = """
+import logging, sys
+import numba, scipy.stats, sklearn.base  # scikit-learn itself imports pandas where that is installed
+dependencies = set(sys.modules)
+before = logging.root.handlers[:], logging.root.level
+import supersample
+assert (logging.root.handlers, logging.root.level) == before, "logging was configured"
+ours = {name.split(".")[0] for name in set(sys.modules) - dependencies}
+heavy = {"matplotlib", "pandas", "polars", "dask", "pyspark", "torch", "jax", "duckdb", "IPython"} & ours
+assert not heavy, heavy
+"""
+
+
+def test_import_is_quiet_and_light():
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", QUIET], capture_output=True, text=True, timeout=120, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == done.stderr == ""
