@@ -4,7 +4,23 @@ import argparse
 import traceback
 from pathlib import Path
 
-from benchmarks.speed import discrepancy, embedding, floor, maps, memory, permutations
+from benchmarks.speed import (
+    adaptive,
+    crossover,
+    discrepancy,
+    drift,
+    embedding,
+    floor,
+    maps,
+    memory,
+    merging,
+    order,
+    passes,
+    permutations,
+    stream,
+    thinning,
+    tree_search,
+)
 from benchmarks.speed.report import Benchmark, Context, print_caveats, print_result, surroundings, write_json
 
 BENCHMARKS: dict[str, Benchmark] = {
@@ -14,6 +30,15 @@ BENCHMARKS: dict[str, Benchmark] = {
     "floor": floor.BENCHMARK,
     "memory": memory.BENCHMARK,
     "embedding": embedding.BENCHMARK,
+    "stream": stream.BENCHMARK,
+    "thinning": thinning.BENCHMARK,
+    "order": order.BENCHMARK,
+    "auto": adaptive.BENCHMARK,
+    "passes": passes.BENCHMARK,
+    "tree": tree_search.BENCHMARK,
+    "crossover": crossover.BENCHMARK,
+    "memory_stream": drift.BENCHMARK,
+    "merge": merging.BENCHMARK,
 }
 
 

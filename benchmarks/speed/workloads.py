@@ -1,13 +1,20 @@
-"""The fixed data that every benchmark draws from: two Gaussian samples a little apart."""
+"""The fixed data that every benchmark draws from: two Gaussian samples a little apart, and Gaussian mixtures in three orders."""
+
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["BANDWIDTH", "D", "two_samples"]
+from supersample._typing import Floats, Indices
+
+__all__ = ["BANDWIDTH", "ORDERS", "D", "Order", "arranged", "mixture", "two_samples"]
 
 D = 16
 #: About the median distance between rows of a standard normal sample in D dimensions.
 BANDWIDTH = 5.5
+
+Order = Literal["shuffled", "by coordinate", "by cluster"]
+ORDERS: tuple[Order, ...] = ("shuffled", "by coordinate", "by cluster")
 
 
 def two_samples(n: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32]]:
@@ -15,3 +22,27 @@ def two_samples(n: int) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32
     generator = np.random.default_rng(20_240)
     x, y = generator.standard_normal((2, n, D), dtype=np.float32)
     return x, y + np.float32(0.05)
+
+
+def mixture(seed: int, n: int, width: int, components: int = 10) -> tuple[Floats, Indices]:
+    """Return n rows of a random Gaussian mixture, shuffled, and which component each came from.
+
+    Weights are Dirichlet(3), centres normal with standard deviation 3, and covariances those of a random linear map.
+    """
+    generator = np.random.default_rng([width, seed])
+    shares = generator.dirichlet(np.full(components, 3.0))
+    centres = 3.0 * generator.standard_normal((components, width))
+    maps = generator.standard_normal((components, width, width)) / np.sqrt(width) + 0.3 * np.eye(width)
+    labels = generator.choice(components, n, p=shares)
+    points = generator.standard_normal((n, width))
+    for component in range(components):
+        mine = labels == component
+        points[mine] = centres[component] + points[mine] @ maps[component].T
+    return points, labels
+
+
+def arranged(points: Floats, labels: Indices, order: Order) -> Floats:
+    """Return the rows as they are, by their first coordinate, or cluster after cluster."""
+    if order == "shuffled":
+        return points
+    return points[np.argsort(points[:, 0] if order == "by coordinate" else labels, kind="stable")]

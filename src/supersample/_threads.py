@@ -88,11 +88,12 @@ def cut(n: int, size: int) -> list[slice]:
 
 
 def pad(rows: Reals) -> Reals:
-    """Return a block of BLOCK_ROWS rows, filled up with zeros."""
+    """Return a block of BLOCK_ROWS rows, filled up with copies of the last: real rows, whatever they are passed to."""
     if rows.shape[0] == BLOCK_ROWS:
         return np.ascontiguousarray(rows)
-    block = np.zeros((BLOCK_ROWS, rows.shape[1]), dtype=rows.dtype)
+    block = np.empty((BLOCK_ROWS, rows.shape[1]), dtype=rows.dtype)
     block[: rows.shape[0]] = rows
+    block[rows.shape[0] :] = rows[-1]
     return block
 
 

@@ -21,7 +21,8 @@ def test_mmd2_is_symmetric_bounded_and_not_negative(x, y, kernel, method):
     there = ss.mmd2(x, y, kernel=kernel, method=method, n_features=64, random_state=1)
     back = ss.mmd2(y, x, kernel=kernel, method=method, n_features=64, random_state=1)
     assert there == pytest.approx(back, abs=1e-5)
-    assert -1e-12 <= there <= 2.0 + 1e-5
+    # Two points a kernel of zero apart are at 2; a single wave can set them opposite each other, at 4.
+    assert -1e-12 <= there <= (2.0 + 1e-12 if method == "exact" else 4.0 + 1e-5)
     assert ss.mmd2(x, x, kernel=kernel, method=method, n_features=64, random_state=1) == pytest.approx(0.0, abs=1e-12)
 
 

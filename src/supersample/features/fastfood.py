@@ -59,7 +59,7 @@ class Fastfood(Waves):
                 f"Fourier features"
             )
 
-    def _draw(self, n_inputs: int) -> _Factors:
+    def _draw(self, n_inputs: int, unit: float) -> _Factors:
         width = 1 << max(0, (n_inputs - 1).bit_length())
         blocks = -(-self.n_frequencies // width)
         shape = (blocks, width)
@@ -70,7 +70,7 @@ class Fastfood(Waves):
         uniforms = np.maximum(generator.random((blocks * width, 1 + self.kernel.n_uniforms)), 2.0**-53)
         radii = np.sqrt(2.0 * special.gammaincinv(width / 2.0, uniforms[:, 0])) * self.kernel.spread(uniforms[:, 1:])
         lengths = radii.reshape(shape) / (np.linalg.norm(gauss, axis=1, keepdims=True) * np.sqrt(width))
-        scales = self.kernel.scale(np.ones((1, n_inputs)))[0]
+        scales = unit * self.kernel.scale(np.ones((1, n_inputs)))[0]
         scales, signs, gauss, lengths = (
             factor.astype(np.float32).astype(self.dtype) for factor in (scales, signs, gauss, lengths)
         )

@@ -53,11 +53,6 @@ class Fourier(Waves):
         """Fix kernel, size, form and seed; the frequencies follow from them."""
         super().__init__(kernel, n_features, form=form, dtype=dtype, origin=origin, random_state=random_state)
         self.frequencies = choose(frequencies, "frequencies", ("independent", "orthogonal", "sobol"))
-        if not self.kernel.has_spectrum:
-            raise InputError(
-                f"Fourier features need a shift-invariant kernel (Gaussian, Laplacian, Matern, Cauchy, sums of them), got "
-                f"{self.kernel!r}; use Nystroem features, which work for every kernel"
-            )
         if self.frequencies == "orthogonal" and not self.kernel.is_radial:
             raise InputError(
                 f"frequencies='orthogonal' needs a kernel of the Euclidean distance (Gaussian, Matern, Cauchy), got "
@@ -69,10 +64,10 @@ class Fourier(Waves):
         """Kernel, size, form, way of drawing, dtype, origin and seed."""
         return {**super().identity, "frequencies": self.frequencies}
 
-    def _draw(self, n_inputs: int) -> Reals:
+    def _draw(self, n_inputs: int, unit: float) -> Reals:
         draw = {"independent": _independent, "orthogonal": _orthogonal, "sobol": _sobol}[self.frequencies]
         weights = draw(self.kernel, self.n_frequencies, n_inputs, self.seed.child("frequencies"))
-        return np.ascontiguousarray(weights.T.astype(np.float32), dtype=self.dtype)
+        return np.ascontiguousarray((unit * weights.T).astype(np.float32), dtype=self.dtype)
 
     def _project(self, drawn: Reals, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn, out=out)

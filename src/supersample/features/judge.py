@@ -58,7 +58,7 @@ class Judge(Waves):
         """Kernel, size, dtype, origin, seed and how far frequencies are stretched."""
         return {**super().identity, "shares": list(_SHARES), "stretch": list(_STRETCH), "tail": _TAIL_POWER}
 
-    def _draw(self, n_inputs: int) -> tuple[Reals, Reals]:
+    def _draw(self, n_inputs: int, unit: float) -> tuple[Reals, Reals]:
         """Return the frequencies (n_inputs x L) and the roots of their weights, relative to equal ones."""
         generator = self.seed.child("judge").generator()
         count = self.n_frequencies
@@ -74,7 +74,7 @@ class Judge(Waves):
         if self.kernel.n_uniforms:
             weights *= _towards_one(uniforms[:, 0])
         spread = self.kernel.spread(uniforms)
-        frequencies = self.kernel.scale(directions * spread[:, None])
+        frequencies = unit * self.kernel.scale(directions * spread[:, None])
         roots = np.tile(np.sqrt(weights), 2)
         return np.ascontiguousarray(frequencies.T.astype(np.float32), dtype=self.dtype), roots.astype(self.dtype)
 

@@ -10,13 +10,15 @@ import numpy.typing as npt
 from supersample._random import as_seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Points, RandomState, Reals
-from supersample.errors import MismatchError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
-from supersample.features.kernels import KernelLike
+from supersample.features.kernels import KernelLike, Stationary
 from supersample.records.arrays import check_count, choose
 
 __all__ = ["Waves"]
 
+#: Bandwidths beyond 2^40 or under 2^-40 are measured in a unit of their own.
+_FLOAT32_SAFE = 40.0
 #: Blocks that one task of the thread pool takes.
 _BLOCKS_A_TASK = 4
 
@@ -41,13 +43,19 @@ class Waves(FeatureMap):
         random_state: RandomState,
     ) -> None:
         self.kernel = resolved_kernel(kernel)
+        if not self.kernel.has_spectrum:
+            raise InputError(
+                f"{type(self).__name__} features need a shift-invariant kernel (Gaussian, Laplacian, Matern, Cauchy, sums of them), "
+                f"got {self.kernel!r}; use Nystroem features, which work for every kernel"
+            )
         self.n_features = check_count(n_features, "n_features")
         self.form = choose(form, "form", ("paired", "phase"))
         self.dtype = as_dtype(dtype)
         self.seed = as_seed(random_state)
-        self.origin = np.atleast_1d(np.asarray(origin, dtype=np.float64))
+        self.origin = _checked_origin(origin)
         self._amplitude = np.float32(np.sqrt(2.0 * self.kernel.k0 / self.n_features))
         self._drawn: tuple[int, Any] | None = None
+        self._unit = 1.0
 
     @property
     def n_frequencies(self) -> int:
@@ -68,8 +76,8 @@ class Waves(FeatureMap):
         }
 
     @abstractmethod
-    def _draw(self, n_inputs: int) -> Any:
-        """Draw what the projection needs for inputs of this width; a function of the seed and the width alone."""
+    def _draw(self, n_inputs: int, unit: float) -> Any:
+        """Draw what the projection needs for rows of this width, divided by `unit`; depends on the seed and the width alone."""
 
     @abstractmethod
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
@@ -82,8 +90,23 @@ class Waves(FeatureMap):
                 raise MismatchError(
                     f"origin has {self.origin.size} values and the points have {n_inputs} columns; pass one value a column"
                 )
-            self._drawn = (n_inputs, self._draw(n_inputs))
+            self._unit = self._choose_unit(n_inputs)
+            self._drawn = (n_inputs, self._draw(n_inputs, self._unit))
         return self._drawn[1]
+
+    def frequency_matrix(self, n_inputs: int) -> Floats:
+        """Return the frequencies in float64, one a column (n_inputs x n_frequencies)."""
+        rows = np.eye(n_inputs, dtype=self.dtype)
+        out = np.empty((n_inputs, self.n_frequencies), dtype=self.dtype)
+        self._project(self.drawn(n_inputs), rows, out)
+        return out.astype(np.float64) / self._unit
+
+    def _choose_unit(self, n_inputs: int) -> float:
+        """Return 1, or for bandwidths that float32 cannot hold a power of two near them, to measure rows and frequencies in."""
+        typical = 0.0
+        if isinstance(self.kernel, Stationary):
+            typical = float(np.log2(self.kernel.scale(np.ones((1, n_inputs)))).mean())
+        return float(2.0 ** -np.round(typical)) if abs(typical) > _FLOAT32_SAFE else 1.0
 
     def fill(self, points: Points, out: Features) -> None:
         """Write the features block by block on all cores."""
@@ -97,12 +120,14 @@ class Waves(FeatureMap):
         drawn = self.drawn(points.shape[1])
         size = BLOCK_ROWS
         centred = bool(np.any(self.origin))
+        unit = self._unit
 
         def work(task: slice) -> None:
             for start in range(task.start, task.stop, size):
                 stop = min(start + size, task.stop)
                 rows = points[start:stop]
-                rows = (rows - self.origin if centred else rows).astype(self.dtype, copy=False)
+                rows = rows - self.origin if centred else rows
+                rows = (rows.astype(np.float64) / unit if unit != 1.0 else rows).astype(self.dtype, copy=False)
                 projections = np.empty((size, self.n_frequencies), dtype=self.dtype)
                 self._project(drawn, pad(rows), projections)
                 for factor, out in zip(factors, outs, strict=True):
@@ -131,3 +156,13 @@ class Waves(FeatureMap):
     def _phases(self) -> Reals:
         phases: Floats = self.seed.child("phases").generator().uniform(0.0, 2.0 * np.pi, self.n_frequencies)
         return phases.astype(np.float32).astype(self.dtype)
+
+
+def _checked_origin(origin: npt.ArrayLike) -> Floats:
+    try:
+        array = np.atleast_1d(np.asarray(origin, dtype=np.float64))
+    except (TypeError, ValueError) as error:
+        raise InputTypeError(f"origin must be a number or one number for each column, got {origin!r}") from error
+    if array.ndim != 1 or not bool(np.isfinite(array).all()):
+        raise InputError(f"origin must be a finite number or one for each column, got {origin!r}")
+    return array

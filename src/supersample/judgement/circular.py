@@ -78,7 +78,7 @@ def circular_ensemble(
     seed = as_seed(random_state)
     (resolved,) = resolve_all([as_kernel(kernel)], samples, seed)
     count = check_count(n_frequencies, "n_frequencies")
-    frequencies = wave_map(resolved, "fourier", 2 * count, samples, seed).drawn(samples.x.shape[1]).astype(np.float64)
+    frequencies = wave_map(resolved, "fourier", 2 * count, samples, seed).frequency_matrix(samples.x.shape[1])
     rows = samples.rows(0, samples.n) - samples.origin
     m, n = samples.x.shape[0], samples.y.shape[0]
     signed = np.concatenate([np.full(m, 1.0 / m), np.full(n, -1.0 / n)])
@@ -86,9 +86,11 @@ def circular_ensemble(
         [_discrepancies(rows @ frequencies[:, part], signed, distance) for part in cut(count, _FREQUENCIES_AT_A_TIME)]
     )
     scale = np.sqrt(resolved.k0)
-    if np.isinf(norm):
-        return float(scale * values.max())
-    return float(scale * np.mean(values**norm) ** (1.0 / norm))
+    largest = float(values.max())
+    if np.isinf(norm) or largest == 0.0:
+        return float(scale * largest)
+    # Relative to the largest, since high powers of small numbers vanish.
+    return float(scale * largest * np.mean((values / largest) ** norm) ** (1.0 / norm))
 
 
 def _discrepancies(angles: Floats, signed: Weights, distance: str) -> Floats:

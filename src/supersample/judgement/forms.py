@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supersample._random import Seed
-from supersample._threads import BLOCK_ROWS, cut, map_blocks
+from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread
 from supersample._typing import Floats, Reals
 from supersample.features.kernels import Kernel, Stationary
 from supersample.judgement.discrepancy import Estimator
@@ -100,8 +100,9 @@ class FeatureForms(Forms):
         """Take the eigenvalues of the smaller of covariance and Gram matrix of a sample, and the trace of all rows."""
         features = self.maps[0].transform(self.samples.sample(_SPECTRUM_ROWS, seed.child("spectrum"))).astype(np.float64)
         features -= features.mean(axis=0)
-        small = features.T @ features if features.shape[0] > features.shape[1] else features @ features.T
-        values = np.maximum(np.linalg.eigvalsh(small) / (features.shape[0] - 1), 0.0)
+        with one_blas_thread():  # on busy cores, BLAS threads waiting for each other take longer than one alone
+            small = features.T @ features if features.shape[0] > features.shape[1] else features @ features.T
+            values = np.maximum(np.linalg.eigvalsh(small) / (features.shape[0] - 1), 0.0)
         if features.shape[0] == self.samples.n:
             return np.asarray(values)
         return _with_trace(values, self.pairs("observed", 1, seed)[0].trace(self.samples.n))
@@ -170,7 +171,8 @@ class ExactForms(Forms):
         gram = kernel(self.samples.sample(_SPECTRUM_ROWS // 2, seed.child("spectrum")))
         gram -= gram.mean(axis=0)
         gram -= gram.mean(axis=1)[:, None]
-        values = np.maximum(np.linalg.eigvalsh(gram) / (gram.shape[0] - 1), 0.0)
+        with one_blas_thread():
+            values = np.maximum(np.linalg.eigvalsh(gram) / (gram.shape[0] - 1), 0.0)
         if gram.shape[0] == self.samples.n:
             return np.asarray(values)
         return _with_trace(values, self.pairs("observed", 1, seed)[0].trace(self.samples.n))

@@ -159,11 +159,12 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method)
         )
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / np.sqrt(values.size)
-    if error > 1e-12 * abs(mean):
-        pvalue = max(float(stats.t.sf(mean / error, values.size - 1)), np.finfo(np.float64).tiny)
+    rounding = 1e-12 * float(kernels[0].diagonal(samples.x[:1].astype(np.float64))[0])
+    if error > rounding:
+        pvalue = float(stats.t.sf(mean / error, values.size - 1))
     else:
         # All blocks agree: under the null a block is as likely above zero as below, so n of n has this chance.
-        pvalue = 0.5**values.size if mean > 0 else 1.0
+        pvalue = 0.5**values.size if mean > rounding else 1.0
     quantiles = {level: float(error * stats.t.ppf(level, values.size - 1)) for level in QUANTILES}
     return TestResult(
         statistic=mean,

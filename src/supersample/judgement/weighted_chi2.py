@@ -23,9 +23,9 @@ _SMALL = 1e-3
 def survival(x: float, weights: Floats) -> float:
     """Return P(sum_l weights_l chi^2_1 > x).
 
-    By inversion of the characteristic function (Imhof 1961, as a midpoint sum) to about 1e-7, and under 1e-5 by the saddlepoint
+    By inversion of the characteristic function (Imhof 1961, as a midpoint sum) to about 1e-6, and under 1e-5 by the saddlepoint
     formula of Lugannani and Rice (Kuonen 1999), whose error is a few parts in a hundred of the probability however small that
-    is. Never zero: it stays at the smallest normal float64.
+    is. One weight alone is a gamma distribution. Never zero: it stays at the smallest normal float64.
 
     >>> round(survival(3.841459, np.array([1.0])), 6)
     0.05
@@ -36,8 +36,11 @@ def survival(x: float, weights: Floats) -> float:
     # Work with mean 1: the same probabilities, and no overflow.
     scale = kept.sum()
     kept, x = kept / scale, x / scale
-    inverted = _inversion(x, kept)
-    return inverted if inverted > _FAR_TAIL else min(_saddlepoint_survival(x, kept), 2.0 * _FAR_TAIL)
+    if kept.size == 1:
+        return max(float(special.gammaincc(0.5, 0.5 * x)), np.finfo(np.float64).tiny)
+    # The saddlepoint decides which formula serves: far out the inversion has nothing but rounding left to say.
+    far = _saddlepoint_survival(x, kept)
+    return far if far < _FAR_TAIL else max(_inversion(x, kept), _FAR_TAIL)
 
 
 def quantile(level: float, weights: Floats) -> float:
@@ -49,7 +52,7 @@ def quantile(level: float, weights: Floats) -> float:
         low, high = high, 2.0 * high
     while survival(low, kept) < 1.0 - level:
         low, high = low / 4.0, low
-    return float(optimize.brentq(lambda x: survival(x, kept) - (1.0 - level), low, high, rtol=1e-6))
+    return float(optimize.brentq(lambda x: survival(x, kept) - (1.0 - level), low, high, xtol=1e-9 * mean, rtol=1e-9))
 
 
 def _inversion(x: float, weights: Floats) -> float:

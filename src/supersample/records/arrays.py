@@ -35,6 +35,10 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
             f"{name} must be a dense array, got a sparse {type(points).__name__}; pass {name}.toarray(), or reduce its "
             f"width first"
         )
+    if isinstance(points, np.ma.MaskedArray):
+        raise InputTypeError(
+            f"{name} must be a plain array, got a masked one; fill the masked entries or drop their rows first"
+        )
     try:
         array: npt.NDArray[Any] = np.asarray(points)
     except ValueError as error:

@@ -15,7 +15,7 @@ from supersample._random import Seed
 from supersample._typing import Floats, Indices
 from supersample.selection.rows import Rows
 
-__all__ = ["Background", "init", "merge", "settled", "update"]
+__all__ = ["Background", "Timed", "init", "merge", "settled", "update"]
 
 #: Batches of early rows that may wait before the sample is cut back to its size.
 _MOST_WAITING = 64

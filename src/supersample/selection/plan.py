@@ -30,6 +30,7 @@ class Settings:
 
     n_prototypes: int
     kernel: Kernel
+    n_criticisms: int = 0
     features: Features = "auto"
     n_features: int | None = None
     search: Search = "auto"

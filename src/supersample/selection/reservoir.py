@@ -1,6 +1,7 @@
 """The reservoir at work: M points and their features, changed in place while a batch is taken in (SSR Algorithm 2)."""
 
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,7 +14,7 @@ from supersample.embedding.moments import squared_norms
 from supersample.selection.rows import Rows
 from supersample.selection.tree import Tree, build, rebuild
 
-__all__ = ["Reservoir"]
+__all__ = ["Offered", "Reservoir"]
 
 Singles = npt.NDArray[np.float32]
 
@@ -23,6 +24,15 @@ _SHADOW = 8
 _LEAST_GAIN = 1e-6
 #: Rows compared with more points than this are counted together.
 _HISTOGRAM = 1024
+
+
+class Offered(NamedTuple):
+    """What came of an offer: the number of swaps, the rows that were taken, the points that were dropped, and mu - nu after."""
+
+    swaps: int
+    taken: Indices
+    dropped: Rows
+    witness: Singles
 
 
 @dataclass
@@ -71,8 +81,8 @@ class Reservoir:
 
     def offer(
         self, rows: Rows, features: Singles, row_norms: Singles, mean: Floats, n_used: int, *, use_tree: bool, seed: Seed
-    ) -> int:
-        """Offer rows in order, with the stream's mean features held at `mean`; return the number of swaps."""
+    ) -> Offered:
+        """Offer rows in order, with the stream's mean features held at `mean`."""
         pull = (self.features.sum(axis=0, dtype=np.float64) - self.size * mean).astype(np.float32)
         norms = squared_norms(self.features).astype(np.float32)
         threshold = _LEAST_GAIN * float(norms.mean())
@@ -93,8 +103,15 @@ class Reservoir:
                 features, row_norms, self._shadow(features, row_norms), self.features, norms, heights, shadows, pull, threshold,
                 swapped_row, swapped_slot, self.histogram,
             )  # fmt: skip
-        self.rows.put(swapped_slot[:count], rows, swapped_row[:count])
-        return int(count)
+        taken, slots = swapped_row[:count], swapped_slot[:count]
+        places, times = np.unique(slots, return_counts=True)
+        left = [self.rows.take(places)]
+        if bool((times > 1).any()):
+            # A row that took a place and lost it again within the block was dropped as well.
+            last = {int(slot): int(row) for slot, row in zip(slots, taken, strict=True)}
+            left.append(rows.take(np.array(sorted(set(taken.tolist()) - set(last.values())), dtype=np.int64)))
+        self.rows.put(slots, rows, taken)
+        return Offered(int(count), taken, Rows.joined(*left), (-pull / self.size).astype(np.float32))
 
     def _balanced_tree(self, seed: Seed) -> Tree:
         if self.tree is None:

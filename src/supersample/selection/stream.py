@@ -9,18 +9,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._threads import BLOCK_ROWS, ahead, cut, map_blocks, one_blas_thread
+from supersample._threads import BLOCK_ROWS, ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.errors import MismatchError
 from supersample.selection import background
 from supersample.selection.background import Background
-from supersample.selection.calibration import calibrate
+from supersample.selection.critic import explain
+from supersample.selection.criticisms import Criticisms
+from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.plan import WARM_UP, Plan, Settings, make_plan
-from supersample.selection.polish import polish
-from supersample.selection.reservoir import Reservoir
+from supersample.selection.pool import kernel_block
+from supersample.selection.reservoir import Offered, Reservoir, Singles
 from supersample.selection.rows import Rows
+from supersample.selection.second_look import second_look
+from supersample.selection.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "has_weight", "init", "merge", "update"]
 
@@ -28,37 +32,22 @@ __all__ = ["Selected", "Stream", "drain", "finish", "has_weight", "init", "merge
 CHUNK = 8 * BLOCK_ROWS
 #: mu is brought up to date this often: after a sixteenth of what was seen, at first after so many rows.
 _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
-#: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
-_MOST_EXACT = 1 << 26
-_MOST_ROUNDS = 3
-
-
-@dataclass(frozen=True)
-class Stream:
-    """Everything that is needed to go on. Until the warm-up is over there is no plan, and all rows wait in `pending`.
-
-    n_seen counts all rows, n_used those of positive weight that were taken in; chunks counts chunks begun.
-    """
-
-    settings: Settings
-    width: int
-    plan: Plan | None
-    n_seen: int
-    n_used: int
-    chunks: int
-    pending: Rows
-    moments: Moments
-    held_out: Moments
-    reservoir: Reservoir
-    background: Background
 
 
 @dataclass(frozen=True)
 class Selected:
-    """What a stream gives at the end: the chosen rows in stream order, and what is needed to judge them."""
+    """What a stream gives at the end: the chosen rows in stream order, and what is needed to judge them.
+
+    Criticisms stand in the order of choice; each with its signed witness value, its nearest prototype (a place in `rows`) and
+    the share of the data nearer to it than to any prototype.
+    """
 
     plan: Plan
     rows: Rows
+    criticisms: Rows
+    witness: Floats
+    nearest: Indices
+    shares: Floats
     background: Background
     moments: Moments
     held_out: Moments
@@ -79,6 +68,7 @@ def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
         moments.init(0),
         moments.init(0),
         Reservoir.empty(settings.n_prototypes, width, 0),
+        Criticisms.empty(settings.n_criticisms, width, 0),
         background.init(width),
     )
     return state if plan is None else _begin(state, plan)
@@ -118,19 +108,19 @@ def drain(state: Stream) -> Stream:
 
 
 def finish(state: Stream) -> Selected | None:
-    """Return the selection: the reservoir after a second look at the background. None if no row of positive weight was seen."""
+    """Return the selection: reservoir and criticisms after a second look. None if no row of positive weight was seen."""
     state = drain(state)
     plan = state.plan
     if plan is None or len(state.reservoir.rows) == 0:
         return None
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
-    rows = state.reservoir.rows
-    if state.reservoir.is_full:
-        rows = _second_look(state, rows)
-    order = np.argsort(rows.positions, kind="stable")
+    rows, others, witness = second_look(state, state.reservoir.rows, state.criticisms.rows)
+    rows = rows.take(np.argsort(rows.positions, kind="stable"))
+    nearest, shares = explain(plan.kernel, state.background.rows.points, state.background.shares(), rows.points, others.points)
     return Selected(
-        plan, rows.take(order), state.background, state.moments, state.held_out, state.n_seen, state.reservoir.histogram
-    )
+        plan, rows, others, witness, nearest, shares, state.background, state.moments, state.held_out, state.n_seen,
+        state.reservoir.histogram,
+    )  # fmt: skip
 
 
 def merge(left: Stream, right: Stream) -> Stream:
@@ -163,11 +153,29 @@ def merge(left: Stream, right: Stream) -> Stream:
         mine = min(len(first), max(size - len(right.reservoir.rows), round(size * shares)))
         kept = np.concatenate([_spread(len(first), mine), len(first) + _spread(len(right.reservoir.rows), size - mine)])
         rest = np.setdiff1d(np.arange(len(both)), kept)
-        both = _second_look(merged, both.take(kept), both.take(rest))
+        both = second_look(merged, both.take(kept), both.take(rest), n_criticisms=0).rows
     reservoir = Reservoir.empty(size, left.width, left.plan.feature_map.n_features)
     reservoir.fill(both, left.plan.feature_map.transform(both.points).astype(np.float32))
     reservoir.histogram = left.reservoir.histogram + right.reservoir.histogram
-    return replace(merged, reservoir=reservoir)
+    merged = replace(merged, reservoir=reservoir)
+    return replace(merged, criticisms=_merged_criticisms(merged, left.criticisms, right.criticisms))
+
+
+def _merged_criticisms(merged: Stream, left: Criticisms, right: Criticisms) -> Criticisms:
+    """Return the best of the criticisms of both, by the witness of the merged stream."""
+    assert merged.plan is not None
+    kernel = merged.plan.kernel
+    rows = Rows.joined(left.rows, right.rows)
+    features = np.concatenate([left.features, right.features])
+    free = ~np.isin(rows.positions, merged.reservoir.rows.positions)
+    if not bool(free.any()):
+        return Criticisms.empty(left.size, merged.width, merged.plan.feature_map.n_features)
+    witness = features @ (merged.moments.mean() - merged.reservoir.features.mean(axis=0, dtype=np.float64))
+    chosen = greedy_criticisms(
+        lambda some, others: kernel_block(kernel, rows.points[some], rows.points[others]),
+        witness, kernel.diagonal(rows.points), left.size, free,
+    )  # fmt: skip
+    return Criticisms.of(left.size, rows.take(chosen), features[chosen], kernel)
 
 
 def _begin(state: Stream, plan: Plan) -> Stream:
@@ -178,6 +186,7 @@ def _begin(state: Stream, plan: Plan) -> Stream:
         moments=moments.init(n_features),
         held_out=moments.init(plan.held_out.n_features),
         reservoir=Reservoir.empty(state.settings.n_prototypes, state.width, n_features),
+        criticisms=Criticisms.empty(state.settings.n_criticisms, state.width, n_features),
     )
 
 
@@ -199,7 +208,7 @@ def _take_in(state: Stream, rows: Rows) -> Stream:
     """Take in rows chunk by chunk; while one is offered to the reservoir, the features of the next are computed."""
     plan = state.plan
     assert plan is not None
-    state = replace(state, reservoir=state.reservoir.copy())
+    state = replace(state, reservoir=state.reservoir.copy(), criticisms=state.criticisms.copy())
     with one_blas_thread():
         for chunk in ahead(lambda part: _see(plan, rows.take(part)), cut(len(rows), CHUNK)):
             state = _take_in_chunk(state, chunk)
@@ -223,57 +232,27 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
         start += reservoir.fill(block, singles[part])
         n_used += len(block)
         if start < stop:
-            reservoir.offer(
+            offered = reservoir.offer(
                 rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
                 use_tree=settings.use_tree, seed=seed,
             )  # fmt: skip
+            if settings.n_criticisms:
+                _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
         start = stop
     return replace(state, moments=sums, held_out=held_out, background=sample, n_used=n_used, chunks=state.chunks + 1)
 
 
-def _second_look(state: Stream, rows: Rows, more: Rows | None = None) -> Rows:
-    """Improve a selection by swaps with rows of the background, which may have been rejected too early in the stream.
-
-    The target is the background itself, weighted so that its mean features are those of the whole stream; its discrepancy is
-    measured by the exact kernel, so that the selection is not bound to the features that steered the stream.
-    """
+def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:
+    """Offer to the criticisms what the reservoir did not take, and what it dropped (OPC Algorithm 2)."""
     assert state.plan is not None
-    sample = state.background
-    others = sample.rows if more is None else Rows.joined(more, sample.rows)
-    _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
-    pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
-    if len(rows) * len(pool) > _MOST_EXACT:
-        return _offer_again(state, rows, pool.take(slice(len(rows), None)))
-    weights = calibrate(state.plan.feature_map.transform(sample.rows.points), sample.shares(), state.moments.mean())
-    pull = _embed(state, pool.points, sample.rows.points, weights)
-    generator = state.settings.seed.child("second look").generator()
-    return pool.take(polish(state.plan.kernel, pool.points, pull, np.arange(len(rows)), generator))
-
-
-def _embed(state: Stream, points: Floats, sample: Floats, weights: Floats) -> Floats:
-    """Return sum_i weights_i k(x, sample_i) for each point, in blocks on all cores."""
-    assert state.plan is not None
-    rows_of = state.plan.kernel.against(sample)
-    parts = map_blocks(lambda rows: rows_of(points[rows]) @ weights, cut(points.shape[0], BLOCK_ROWS))
-    return np.concatenate(parts)
-
-
-def _offer_again(state: Stream, rows: Rows, others: Rows) -> Rows:
-    """Offer the background by the stream's own step, for reservoirs too large for the exact second look."""
-    assert state.plan is not None
-    transform = state.plan.feature_map.transform
-    reservoir = Reservoir.empty(len(rows), state.width, state.plan.feature_map.n_features)
-    reservoir.fill(rows, transform(rows.points).astype(np.float32))
-    seed = state.settings.seed.child("second look")
-    features = transform(others.points).astype(np.float32)
-    norms = moments.squared_norms(features).astype(np.float32)
-    with one_blas_thread():
-        for _ in range(_MOST_ROUNDS):
-            if not reservoir.offer(
-                others, features, norms, state.moments.mean(), state.n_used, use_tree=state.settings.use_tree, seed=seed
-            ):
-                break
-    return reservoir.rows
+    kernel = state.plan.kernel
+    if offered.swaps:
+        refused = np.setdiff1d(np.arange(len(rows)), offered.taken)
+        rows, features = rows.take(refused), features[refused]
+    state.criticisms.offer(kernel, rows, features, offered.witness)
+    if len(offered.dropped):
+        dropped = state.plan.feature_map.transform(offered.dropped.points).astype(np.float32)
+        state.criticisms.offer(kernel, offered.dropped, dropped, offered.witness)
 
 
 def _require_same_plan(left: Stream, right: Stream) -> None:
@@ -301,10 +280,10 @@ def _shifted(state: Stream, by: int) -> Stream:
     """Return a stream whose rows stand `by` places later."""
     if by == 0:
         return state
-    reservoir = state.reservoir.copy()
-    reservoir.rows = reservoir.rows.shifted(by)
+    reservoir, criticisms = state.reservoir.copy(), state.criticisms.copy()
+    reservoir.rows, criticisms.rows = reservoir.rows.shifted(by), criticisms.rows.shifted(by)
     sample = background.settled(state.background, state.settings.n_background)
-    return replace(state, reservoir=reservoir, background=sample.shifted(by))
+    return replace(state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by))
 
 
 def _spread(n: int, count: int) -> Indices:

@@ -35,6 +35,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_prototypes: how many points to keep; fewer rows than that are all kept.
+    n_criticisms: how many points to keep beside them that they miss (OPC Algorithms 2 and 4).
     kernel: "gaussian", "laplacian", "cauchy", "matern12", "matern32", "matern52", a kernel, or a function of two arrays.
     bandwidth: "median" (of the distances among the first rows), a number, or one number a column; for a named kernel only.
     features: "auto" (landmarks of the first rows plus Fourier features of what they do not span), "fourier" (the paper's),
@@ -46,6 +47,10 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
+    criticisms_, criticism_indices_: the same for the criticisms, the most telling first; copies are left out.
+    criticism_witness_: where data and prototypes differ, at each criticism: positive where the prototypes have too little.
+    criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
+    criticism_share_: the share of the data nearer to each criticism than to any prototype.
     n_seen_: rows seen.
     mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features that the selection never saw.
     random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
@@ -69,6 +74,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def __init__(
         self,
         n_prototypes: int = 100,
+        n_criticisms: int = 0,
         *,
         kernel: KernelLike = "gaussian",
         bandwidth: Any = "median",
@@ -78,6 +84,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         random_state: RandomState = None,
     ) -> None:
         self.n_prototypes = n_prototypes
+        self.n_criticisms = n_criticisms
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.features = features
@@ -174,13 +181,37 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     @property
     def prototypes_(self) -> Points:
         """The points kept."""
-        points = self._require_selected().rows.points
-        return points.astype(np.float32) if self._single else points.copy()
+        return self._as_given(self._require_selected().rows.points)
 
     @property
     def prototype_indices_(self) -> Indices:
         """Their positions in the stream, counting from 0, rows of weight zero included."""
         return self._require_selected().rows.positions.copy()
+
+    @property
+    def criticisms_(self) -> Points:
+        """The points that the prototypes miss, the most telling first."""
+        return self._as_given(self._require_selected().criticisms.points)
+
+    @property
+    def criticism_indices_(self) -> Indices:
+        """Their positions in the stream."""
+        return self._require_selected().criticisms.positions.copy()
+
+    @property
+    def criticism_witness_(self) -> Floats:
+        """E k(x, .) - mean_s k(s, .) at each criticism: positive where the prototypes have too little mass."""
+        return self._require_selected().witness.copy()
+
+    @property
+    def criticism_nearest_(self) -> Indices:
+        """The place in prototypes_ of the prototype nearest to each criticism."""
+        return self._require_selected().nearest.copy()
+
+    @property
+    def criticism_share_(self) -> Floats:
+        """The share of the data nearer to each criticism than to any prototype, estimated from the background sample."""
+        return self._require_selected().shares.copy()
 
     @property
     def n_seen_(self) -> int:
@@ -250,11 +281,15 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return Settings(
             n_prototypes=check_count(self.n_prototypes, "n_prototypes"),
             kernel=kernel,
+            n_criticisms=check_count(self.n_criticisms, "n_criticisms", minimum=0),
             features=features,
             n_features=None if self.n_features is None else check_count(self.n_features, "n_features"),
             search=choose(self.search, "search", ("auto", "exact", "tree")),  # type: ignore[arg-type]
             seed=as_seed(self.random_state),
         )
+
+    def _as_given(self, points: Floats) -> Points:
+        return points.astype(np.float32) if self._single else points.copy()
 
     def _empty_copy(self) -> "SuperSampler":
         copied = SuperSampler(**self.get_params(deep=False))

@@ -15,7 +15,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.kernels.bandwidth import median_distance
 from supersample.records.arrays import check_points
 
-__all__ = ["Bandwidth", "Kernel", "Stationary"]
+__all__ = ["Bandwidth", "Kernel", "Stationary", "as_float64"]
 
 Bandwidth = float | tuple[float, ...] | Literal["median"]
 
@@ -295,7 +295,10 @@ def _checked_bandwidth(value: Any, name: str) -> Bandwidth:
         if value != "median":
             raise InputError(f"bandwidth of {name} must be a positive number, one a column, or 'median', got {value!r}")
         return "median"
-    array: npt.NDArray[Any] = np.asarray(value)
+    try:
+        array: npt.NDArray[Any] = np.asarray(value)
+    except ValueError as error:
+        raise InputTypeError(f"bandwidth of {name} must be a positive number, one a column, or 'median'") from error
     if array.dtype.kind not in "iuf" or array.ndim > 1 or array.size == 0:
         raise InputTypeError(f"bandwidth of {name} must be a positive number, one a column, or 'median', got {value!r}")
     if not bool(np.all(np.isfinite(array) & (array > 0))):

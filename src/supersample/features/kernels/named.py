@@ -1,5 +1,6 @@
 """From what users write as `kernel=` to a kernel, or to a family of kernels."""
 
+import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
@@ -44,10 +45,21 @@ def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
-        return Function(kernel, name=getattr(kernel, "__qualname__", type(kernel).__name__))
+        return Function(kernel, name=_name_of(kernel))
     raise InputTypeError(
         f"kernel must be a name such as 'gaussian', a kernel object or a function of two arrays, got {type(kernel).__name__}"
     )
+
+
+def _name_of(function: Callable[[Any, Any], Any]) -> str:
+    """Return a name that differs for functions of different code, defaults or captured values, and for different objects."""
+    name = getattr(function, "__qualname__", type(function).__name__)
+    code = getattr(function, "__code__", None)
+    if code is None:
+        return f"{name} at {id(function):#x}"
+    captured = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
+    what = (code.co_code, code.co_consts, code.co_names, getattr(function, "__defaults__", None), captured)
+    return f"{name} {hashlib.sha256(repr(what).encode()).hexdigest()[:16]}"
 
 
 def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Bandwidth | None = None) -> tuple[Kernel, ...]:
@@ -60,13 +72,14 @@ def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Band
     """
     if isinstance(kernel, str | Kernel) or callable(kernel):
         return (as_kernel(kernel, bandwidth),)
-    if not isinstance(kernel, Sequence | np.ndarray) or len(kernel) == 0:
+    if not isinstance(kernel, Sequence | np.ndarray) or np.ndim(kernel) == 0 or len(kernel) == 0:
         raise InputTypeError(
             f"kernel must be a name, a kernel, a function, or a non-empty list of kernels or bandwidths, got {kernel!r}"
         )
     if bandwidth is not None:
         raise InputError("bandwidth must be left out where kernel is a list: each member carries its own")
-    return tuple(
-        Gaussian(float(member)) if isinstance(member, int | float | np.integer | np.floating) else as_kernel(member)
-        for member in kernel
-    )
+    return tuple(Gaussian(float(member)) if _is_number(member) else as_kernel(member) for member in kernel)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)

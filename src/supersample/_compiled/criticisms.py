@@ -1,0 +1,43 @@
+"""The sequential step of the online criticisms: which row changes the set, and whose place it takes."""
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@numba.njit(cache=True, nogil=True)
+def first_entry(
+    start: int, gram: Floats, diagonal: Floats, fade: Floats, inverse: Floats, held_fade: Floats, tolerance: float
+) -> tuple[int, int]:
+    """Return the first row from `start` on that enters, and the slot it takes; (n, -1) if none does.
+
+    Of C + {x} the point is left out without which sum |w| + log det K is largest. Leaving j out changes log det by
+    log (K^-1)_jj of the enlarged matrix, which is 1 / R for x itself and (K^-1)_jj + (K^-1 k)_j^2 / R for the others, with R
+    what the held points leave of k(x, x). gram: k(x, c_j), n x c; fade = exp(-|w|) of the rows, held_fade of the held points.
+    A row with R under `tolerance` times k(x, x) is a copy of what is held, and never enters.
+    """
+    n, c = gram.shape
+    image = np.empty(c)
+    for i in range(start, n):
+        row = gram[i]
+        left = diagonal[i]
+        for j in range(c):
+            total = 0.0
+            for k in range(c):
+                total += inverse[j, k] * row[k]
+            image[j] = total
+            left -= total * row[j]
+        if left <= tolerance * diagonal[i]:
+            continue
+        best = -1
+        best_value = fade[i] * (1.0 + 1e-9)
+        for j in range(c):
+            value = held_fade[j] * (inverse[j, j] * left + image[j] * image[j])
+            if value > best_value:
+                best_value = value
+                best = j
+        if best >= 0:
+            return i, best
+    return n, -1

@@ -1,0 +1,96 @@
+"""Online criticisms: the c points of the stream that the prototypes miss, beside the reservoir (OPC Algorithms 2 and 4)."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._compiled.criticisms import first_entry
+from supersample._typing import Floats
+from supersample.features.kernels import Kernel
+from supersample.selection.pool import kernel_block
+from supersample.selection.rows import Rows
+
+__all__ = ["Criticisms"]
+
+Singles = npt.NDArray[np.float32]
+
+#: A row of which the held criticisms leave less than this share of k(x, x) is a copy of them; also the jitter of the inverse.
+_COPY = 1e-6
+
+
+@dataclass
+class Criticisms:
+    """At most `size` points C with large sum |w| + log det K_CC, w = phi.(mu - nu); changed in place while rows come in.
+
+    The witness comes from features, the log det from the exact kernel. gram: K_CC.
+    """
+
+    size: int
+    rows: Rows
+    features: Singles
+    gram: Floats
+
+    @classmethod
+    def empty(cls, size: int, width: int, n_features: int) -> "Criticisms":
+        """Return no criticisms."""
+        return cls(size, Rows.none(width), np.empty((0, n_features), dtype=np.float32), np.empty((0, 0)))
+
+    @classmethod
+    def of(cls, size: int, rows: Rows, features: Singles, kernel: Kernel) -> "Criticisms":
+        """Return criticisms that are known already."""
+        return cls(size, rows.copy(), features, kernel_block(kernel, rows.points, rows.points))
+
+    def copy(self) -> "Criticisms":
+        """Return criticisms that can be changed without changing these."""
+        return replace(self, rows=self.rows.copy(), features=self.features.copy(), gram=self.gram.copy())
+
+    def offer(self, kernel: Kernel, rows: Rows, features: Singles, witness: Singles) -> None:
+        """Offer rows in order; witness = mu - nu in features, held fixed, by which held points are scored anew as well.
+
+        O(c (c + d) + D) for each row; a change of the set costs O(n d + c^3) more.
+        """
+        start = self._fill(kernel, rows, features)
+        if start == len(rows) or self.size == 0:
+            return
+        points = rows.points[start:]
+        fade = np.exp(-np.abs((features[start:] @ witness).astype(np.float64)))
+        held_fade = np.exp(-np.abs((self.features @ witness).astype(np.float64)))
+        diagonal = kernel.diagonal(points)
+        gram = kernel_block(kernel, points, self.rows.points)
+        row = 0
+        while True:
+            row, slot = first_entry(row, gram, diagonal, fade, self._inverse(), held_fade, _COPY)
+            if slot < 0:
+                return
+            self._replace(slot, kernel, rows.take(slice(start + row, start + row + 1)), features[start + row])
+            held_fade[slot] = fade[row]
+            row += 1
+            gram[row:, slot] = kernel_block(kernel, points[row:], self.rows.points[slot : slot + 1])[:, 0]
+
+    def _fill(self, kernel: Kernel, rows: Rows, features: Singles) -> int:
+        """Put rows into free places, copies of what is there left out; return how many rows were looked at."""
+        looked = 0
+        while len(self.rows) < self.size and looked < len(rows):
+            row = rows.take(slice(looked, looked + 1))
+            column = kernel_block(kernel, row.points, self.rows.points)
+            own = float(kernel.diagonal(row.points)[0])
+            left = own - float(column[0] @ self._inverse() @ column[0])
+            if left > _COPY * own:
+                self.rows = Rows.joined(self.rows, row)
+                self.features = np.concatenate([self.features, features[looked : looked + 1]])
+                self.gram = np.block([[self.gram, column.T], [column, np.array([[own]])]])
+            looked += 1
+        return looked
+
+    def _replace(self, slot: int, kernel: Kernel, row: Rows, features: Singles) -> None:
+        self.rows.put(np.array([slot]), row, np.array([0]))
+        self.features[slot] = features
+        self.gram[slot] = self.gram[:, slot] = kernel_block(kernel, self.rows.points, row.points)[:, 0]
+
+    def _inverse(self) -> Floats:
+        """Return K_CC^-1 with a little added to the diagonal, so that nearly equal points cannot make it blow up."""
+        if len(self.rows) == 0:
+            return np.empty((0, 0))
+        jitter = 1e-9 * float(np.trace(self.gram)) / len(self.rows)
+        return np.ascontiguousarray(np.linalg.inv(self.gram + jitter * np.eye(len(self.rows))))

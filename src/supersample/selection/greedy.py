@@ -1,0 +1,115 @@
+"""Greedy prototypes and criticisms over a pool of candidates (Kim, Khanna and Koyejo 2016; OPC section 2.1)."""
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+from scipy import linalg
+
+from supersample._typing import Floats, Indices
+
+__all__ = ["greedy_criticisms", "greedy_prototypes"]
+
+#: Values this close are equal but for rounding; the lowest index is taken.
+_TIE = 1e-12
+#: Residuals under this share of k(x, x): a copy of what is chosen, up to rounding.
+_COPY = 1e-9
+#: Candidates whose gain is brought up to date together.
+_REFRESHED = 512
+
+
+def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: Floats, count: int) -> Indices:
+    """Choose prototypes one by one, each the one that raises J most.
+
+    J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (OPC eq. 2), z the column means: -MMD^2 up to a
+    constant. column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go to the lowest index.
+    """
+    sums = np.zeros(means.size)
+    pulled = within = 0.0
+    free = np.ones(means.size, dtype=np.bool_)
+    chosen = np.empty(count, dtype=np.int64)
+    for step in range(count):
+        size = step + 1.0
+        values = 2.0 / size * (pulled + means) - (within + 2.0 * sums + diagonal) / (size * size)
+        best = _first_best(values, free)
+        chosen[step] = best
+        free[best] = False
+        within += 2.0 * float(sums[best]) + float(diagonal[best])
+        pulled += float(means[best])
+        if step + 1 < count:
+            sums += column(best)
+    return chosen
+
+
+def greedy_criticisms(
+    block: Callable[[Indices, Indices], Floats],
+    witness: Floats,
+    diagonal: Floats,
+    count: int,
+    free: npt.NDArray[np.bool_],
+    *,
+    regularize: bool = True,
+) -> Indices:
+    """Choose criticisms one by one, each the one that raises sum_{l in C} |w_l| + log det K_CC most (OPC eq. 3).
+
+    The log det rises by log R(l), R the part of k(x_l, x_l) that the chosen ones leave (partial Cholesky). Both terms of a
+    gain can only fall as more is chosen, so a gain from an earlier step is an upper bound: only the candidates that lead by
+    it are brought up to date (lazy evaluation, exact here). block(rows, columns): exact kernel values. Copies of chosen
+    points are never chosen, so there may be fewer than `count`. Without the regulariser: the largest |w|.
+    """
+    size = np.abs(witness)
+    available = free.copy()
+    if not regularize:
+        order = np.lexsort((np.arange(size.size), -size))
+        return np.asarray(order[available[order]][:count], dtype=np.int64)
+    with np.errstate(divide="ignore"):
+        bounds = np.where(available, size + np.log(diagonal), -np.inf)
+    chosen: list[int] = []
+    factor = np.empty((count, count))
+    for step in range(count):
+        best, best_gain, best_row = -1, -np.inf, np.empty(0)
+        order = np.argsort(-bounds, kind="stable")
+        for start in range(0, order.size, _REFRESHED):
+            some = order[start : start + _REFRESHED]
+            slack = _TIE * max(1.0, abs(best_gain)) if np.isfinite(best_gain) else 0.0
+            some = some[bounds[some] >= best_gain - slack]
+            some = some[np.isfinite(bounds[some])]
+            if some.size == 0:
+                break
+            rows = _solve(factor[:step, :step], block(some, np.array(chosen, dtype=np.int64)))
+            left = diagonal[some] - np.einsum("ij,ij->i", rows, rows)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gains = np.where(left > _COPY * diagonal[some], size[some] + np.log(left), -np.inf)
+            bounds[some] = gains
+            top = _first_best(gains, np.isfinite(gains), labels=some)
+            if top >= 0 and _better(float(gains[top]), int(some[top]), best_gain, best):
+                best, best_gain, best_row = int(some[top]), float(gains[top]), np.append(rows[top], np.sqrt(left[top]))
+        if best < 0:
+            break
+        factor[step, : step + 1] = best_row
+        chosen.append(best)
+        bounds[best] = -np.inf
+    return np.array(chosen, dtype=np.int64)
+
+
+def _solve(factor: Floats, values: Floats) -> Floats:
+    """Return rows f with factor f = k for each row k of values."""
+    if factor.shape[0] == 0:
+        return np.zeros((values.shape[0], 0))
+    return np.asarray(linalg.solve_triangular(factor, values.T, lower=True).T)
+
+
+def _first_best(values: Floats, allowed: npt.NDArray[np.bool_], labels: Indices | None = None) -> int:
+    """Return the place of the largest allowed value; of values equal but for rounding, that of the lowest label."""
+    if not bool(allowed.any()):
+        return -1
+    top = float(values[allowed].max())
+    ties = np.flatnonzero(allowed & (values >= top - _TIE * max(1.0, abs(top))))
+    return int(ties[0] if labels is None else ties[np.argmin(labels[ties])])
+
+
+def _better(gain: float, index: int, best_gain: float, best: int) -> bool:
+    if best < 0:
+        return True
+    slack = _TIE * max(1.0, abs(best_gain))
+    return gain > best_gain + slack or (gain >= best_gain - slack and index < best)

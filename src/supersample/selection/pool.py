@@ -1,0 +1,102 @@
+"""Kernel sums over a pool of points that is too large for its Gram matrix: columns, blocks and means, exact or by features."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._threads import BLOCK_ROWS, cut, map_blocks
+from supersample._typing import Features, Floats, Indices
+from supersample.features import FeatureMap
+from supersample.features.kernels import Kernel
+
+__all__ = ["ExactPool", "FeaturePool", "Pool", "kernel_block"]
+
+_TILE_COLUMNS = 4096
+
+Codes = npt.NDArray[np.int64]
+
+
+def kernel_block(kernel: Kernel, left: Floats, right: Floats) -> Floats:
+    """Return the exact Gram block of two arrays of points, either of which may be empty; one thread."""
+    out = np.empty((left.shape[0], right.shape[0]))
+    if out.size:
+        kernel.fill(left, right, out)
+    return out
+
+
+class Pool(ABC):
+    """N points with their kernel; with codes, points of different code have nothing to do with each other."""
+
+    def __init__(self, kernel: Kernel, points: Floats, codes: Codes | None = None) -> None:
+        self.kernel = kernel
+        self.points = points
+        self.codes = codes
+        self.diagonal = kernel.diagonal(points)
+
+    @abstractmethod
+    def means(self) -> Floats:
+        """Return z_j = 1/N sum_i k(x_i, x_j) for all j."""
+
+    @abstractmethod
+    def column(self, index: int) -> Floats:
+        """Return k(x_j, x_index) for all j."""
+
+    def block(self, rows: Indices, columns: Indices) -> Floats:
+        """Return exact kernel values between some points and some others."""
+        out = kernel_block(self.kernel, self.points[rows], self.points[columns])
+        return out if self.codes is None else out * (self.codes[rows][:, None] == self.codes[columns])
+
+
+class ExactPool(Pool):
+    """Exact kernel values: N^2 (d + 1) operations for the means, O(N) memory."""
+
+    def __init__(self, kernel: Kernel, points: Floats, codes: Codes | None = None) -> None:
+        super().__init__(kernel, points, codes)
+        self._rows_of = kernel.against(points)
+
+    def means(self) -> Floats:
+        """Add up tiles of the Gram matrix on all cores."""
+        n = self.points.shape[0]
+        tiles = [(tile, self.kernel.against(self.points[tile])) for tile in cut(n, _TILE_COLUMNS)]
+
+        def work(rows: slice) -> Floats:
+            total = np.zeros(rows.stop - rows.start)
+            for tile, rows_of in tiles:
+                values = rows_of(self.points[rows])
+                if self.codes is not None:
+                    values *= self.codes[rows][:, None] == self.codes[tile]
+                total += values.sum(axis=1)
+            return total
+
+        return np.asarray(np.concatenate(map_blocks(work, cut(n, BLOCK_ROWS))) / n)
+
+    def column(self, index: int) -> Floats:
+        """Return one row of the symmetric Gram matrix."""
+        values: Floats = self._rows_of(self.points[index : index + 1])[0]
+        return values if self.codes is None else values * (self.codes == self.codes[index])
+
+
+class FeaturePool(Pool):
+    """Kernel values as inner products of features, in means and columns alike, so that their errors cancel; O(N D)."""
+
+    def __init__(self, feature_map: FeatureMap, points: Floats, codes: Codes | None = None) -> None:
+        super().__init__(feature_map.kernel, points, codes)
+        self.features: Features = feature_map.transform(points)
+        self.diagonal = np.einsum("ij,ij->i", self.features, self.features).astype(np.float64)
+
+    def means(self) -> Floats:
+        """Return the products with the mean features, of the same code where there are codes."""
+        n = self.points.shape[0]
+        if self.codes is None:
+            return np.asarray(self.features @ self.features.mean(axis=0, dtype=np.float64), dtype=np.float64)
+        out = np.empty(n)
+        for code in np.unique(self.codes):
+            mine = self.codes == code
+            out[mine] = self.features[mine] @ (self.features[mine].sum(axis=0, dtype=np.float64) / n)
+        return out
+
+    def column(self, index: int) -> Floats:
+        """Return the products with one row of features."""
+        values: Floats = (self.features @ self.features[index]).astype(np.float64)
+        return values if self.codes is None else values * (self.codes == self.codes[index])

@@ -1,0 +1,43 @@
+"""What a selection from candidates in memory returns."""
+
+from dataclasses import dataclass
+
+from supersample._typing import Floats, Indices, Points
+
+__all__ = ["Critique", "Selection"]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Chosen candidates in the order of choice.
+
+    indices: rows of the candidates; points: those rows; weights: what each counts for in averages.
+    mmd: the path, MMD to the target with the first one, two, ... points; empty where the choice does not aim at it.
+    """
+
+    indices: Indices
+    points: Points
+    weights: Floats
+    mmd: Floats
+
+    def __len__(self) -> int:
+        """Count the points."""
+        return int(self.indices.size)
+
+
+@dataclass(frozen=True)
+class Critique:
+    """Prototypes, and the criticisms that say what they miss.
+
+    criticisms.weights: the share of the data that is nearer to each criticism than to any prototype.
+
+    witness: E k(x, .) - mean_s k(s, .) at each criticism: positive where the prototypes have too little, negative where too
+    much.
+
+    nearest: for each criticism, the place of the nearest prototype (by the kernel) among the prototypes.
+    """
+
+    prototypes: Selection
+    criticisms: Selection
+    witness: Floats
+    nearest: Indices

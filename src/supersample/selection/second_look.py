@@ -1,0 +1,101 @@
+"""The second look: when a result is read, rows that were passed over too early in the stream get another chance.
+
+Works on what the state holds and changes none of it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread
+from supersample._typing import Floats, Indices
+from supersample.embedding import moments
+from supersample.features.kernels import Kernel
+from supersample.selection.calibration import calibrate
+from supersample.selection.greedy import greedy_criticisms
+from supersample.selection.plan import Plan
+from supersample.selection.polish import polish
+from supersample.selection.pool import kernel_block
+from supersample.selection.reservoir import Reservoir
+from supersample.selection.rows import Rows
+from supersample.selection.state import Stream
+
+__all__ = ["Looked", "second_look"]
+
+#: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
+_MOST_EXACT = 1 << 26
+_MOST_ROUNDS = 3
+
+
+class Looked(NamedTuple):
+    """Prototypes, criticisms and the criticisms' witness values."""
+
+    rows: Rows
+    criticisms: Rows
+    witness: Floats
+
+
+def second_look(state: Stream, rows: Rows, more: Rows, n_criticisms: int | None = None) -> Looked:
+    """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
+
+    The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
+    witness are measured by the exact kernel, so that the selection is not bound to the features that steered the stream. The
+    background must be settled. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
+    """
+    plan = state.plan
+    assert plan is not None
+    count = state.settings.n_criticisms if n_criticisms is None else n_criticisms
+    sample = state.background.rows
+    others = Rows.joined(more, sample)
+    _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
+    pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
+    if len(rows) * len(pool) > _MOST_EXACT:
+        return _by_features(state, plan, rows, pool.take(slice(len(rows), None)), more, count)
+    weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
+    pull = _embed(plan.kernel, pool.points, sample.points, weights)
+    chosen = np.arange(len(rows))
+    if len(rows) == state.settings.n_prototypes:
+        generator = state.settings.seed.child("second look").generator()
+        chosen = polish(plan.kernel, pool.points, pull, chosen, generator)
+    prototypes = pool.take(chosen)
+    if count == 0:
+        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+    witness = pull - _embed(plan.kernel, pool.points, prototypes.points, np.full(len(prototypes), 1.0 / len(prototypes)))
+    return _criticisms(plan.kernel, prototypes, pool, witness, count)
+
+
+def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int) -> Looked:
+    def block(some: Indices, others: Indices) -> Floats:
+        return kernel_block(kernel, pool.points[some], pool.points[others])
+
+    free = ~np.isin(pool.positions, prototypes.positions)
+    chosen = greedy_criticisms(block, witness, kernel.diagonal(pool.points), count, free)
+    return Looked(prototypes, pool.take(chosen), witness[chosen])
+
+
+def _embed(kernel: Kernel, points: Floats, sample: Floats, weights: Floats) -> Floats:
+    """Return sum_i weights_i k(x, sample_i) for each point, in blocks on all cores."""
+    rows_of = kernel.against(sample)
+    parts = map_blocks(lambda rows: rows_of(points[rows]) @ weights, cut(points.shape[0], BLOCK_ROWS))
+    return np.concatenate(parts)
+
+
+def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, count: int) -> Looked:
+    """Offer the background by the stream's own step, and score the criticisms by features."""
+    transform = plan.feature_map.transform
+    reservoir = Reservoir.empty(len(rows), state.width, plan.feature_map.n_features)
+    reservoir.fill(rows, transform(rows.points).astype(np.float32))
+    seed = state.settings.seed.child("second look")
+    features = transform(others.points).astype(np.float32)
+    norms = moments.squared_norms(features).astype(np.float32)
+    mean = state.moments.mean()
+    with one_blas_thread():
+        for _ in range(_MOST_ROUNDS):
+            offered = reservoir.offer(others, features, norms, mean, state.n_used, use_tree=state.settings.use_tree, seed=seed)
+            if offered.swaps == 0:
+                break
+    pool = Rows.joined(more, others)
+    if count == 0 or len(pool) == 0:
+        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+    witness = transform(pool.points) @ (mean - reservoir.features.mean(axis=0, dtype=np.float64))
+    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count)
