@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
+from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 import supersample as ss
 from benchmarks.papers.figures import panels, write_numbers
@@ -25,7 +26,7 @@ Floats = npt.NDArray[np.float64]
 
 #: How each method is drawn: colours of Okabe and Ito. Those with a marker change with n.
 STYLES: dict[str, dict[str, Any]] = {
-    "all": {"color": "black", "linestyle": "-", "label": "all data so far"},
+    "all": {"color": "0.75", "linewidth": 4, "linestyle": "-", "label": "all data so far"},
     "exact": {"color": "#0072B2", "marker": "o", "linestyle": "-", "label": "paper's stream, exact"},
     "tree": {"color": "#D55E00", "marker": "^", "linestyle": "--", "label": "paper's stream, tree"},
     "second look": {"color": "#009E73", "marker": "s", "linestyle": "-", "label": "exact + second look"},
@@ -38,7 +39,7 @@ def run(out: Path, data: Path, quick: bool) -> None:
     """Run everything; figure 4 needs mnist_test.parquet in the folder of data."""
     with one_thread_workers() as pool:
         n, count = (10_000, 2) if quick else (100_000, 10)
-        places = [round(place) for place in np.geomspace(M, n, 7 if quick else 19)]
+        places = [round(place) for place in np.geomspace(M, n, 4 if quick else 19)]
         trials = list(pool.map(partial(trial, places=places), range(count)))
         figure1(out, places, trials)
         figure3(out, places, trials)
@@ -123,3 +124,6 @@ def _draw(axis: Axes, places: Sequence[int], curves: dict[str, Floats], ends: di
         else:
             axis.axhline(float(ends[name][measure]), **style)
     axis.set(xscale="log", yscale="log", xlabel="rows seen n")
+    axis.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
+    axis.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
+    axis.yaxis.set_minor_formatter(NullFormatter())

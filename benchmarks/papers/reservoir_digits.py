@@ -60,10 +60,12 @@ def figure4(out: Path, data: Path, quick: bool) -> None:
     print(f"figure 4  random subsets: mean true MMD {by_chance.mean():.4f}; {missing:.0%} lack some digit")
     numbers["random_subsets"] = {"mean_mmd": by_chance.mean(), "least_mmd": by_chance.min(), "share_lacking_a_digit": missing}
     write_numbers(out / "figure4", numbers)
+    by_name = dict(zip(chosen, distances, strict=False))
     with panels(out / "figure4", 3) as axes:
         for axis, name in zip(axes, ("paper's stream", "default", "random"), strict=True):
             axis.imshow(_mosaic(images, labels, chosen[name]), cmap="gray_r", interpolation="nearest")
-            axis.set_title(f"({'abc'[axes.index(axis)]}) {name}")
+            axis.set_title(f"({'abc'[axes.index(axis)]}) {name}: MMD {by_name[name]:.3f}")
+            axis.set_xlim(-8, COLUMNS * 28 + 8)
             axis.set_axis_off()
 
 

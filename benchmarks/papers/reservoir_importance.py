@@ -3,8 +3,9 @@
 from collections.abc import Sequence
 from concurrent.futures import Executor
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -24,64 +25,73 @@ METHODS = ("paper's stream", "with second look", "resampled at random")
 #: The target, two Gaussians, and the deviation of the proposal, one at zero; the paper gives neither.
 WEIGHTS, MEANS, DEVIATIONS = np.array([0.4, 0.6]), np.array([-2.5, 2.0]), np.array([0.7, 1.2])
 BROAD = 5.0
+#: The median distance is that of the proposal; 1 is about the width of the target's components.
+BANDWIDTHS: tuple[float | Literal["median"], ...] = ("median", 1.0)
+#: One column of the picture: for each method the chosen points at each N.
+Column = dict[str, list[Floats]]
 
 
 def figure5(out: Path, quick: bool, pool: Executor) -> None:
     """Figure 5: the points chosen from N weighted ones, against regions of equal probability under the target."""
-    places = [10, 100, 1000, 10_000] if quick else [10, 100, 1000, 10_000, 100_000]
-    runs = list(pool.map(partial(_run, places=places), range(4 if quick else 50)))
-    numbers: dict[str, Any] = {"runs": len(runs), "N": places, "M": SIZES}
-    for column, size in enumerate(SIZES):
-        counts = np.array([[_count(points, size) for points in each[column]] for each in runs])
-        chosen = counts.reshape(len(runs), len(places), len(METHODS), size)
-        ones = np.mean(chosen == 1, axis=(0, 3))
-        every = np.mean(np.all(chosen == 1, axis=3), axis=0)
-        for m, method in enumerate(METHODS):
-            numbers[f"M = {size}, {method}"] = {"regions_with_one_point": ones[:, m], "runs_with_one_in_each": every[:, m]}
-            print(
-                f"figure 5  M={size}, N={places[-1]:,}, {method:19} regions with one point {ones[-1, m]:.0%}, "
-                f"runs with one in each {every[-1, m]:.0%}"
-            )
+    places = [10, 100, 1000] if quick else [10, 100, 1000, 10_000, 100_000]
+    seeds = range(2 if quick else 20)
+    numbers: dict[str, Any] = {"runs": len(seeds), "N": places, "M": SIZES}
+    for bandwidth in BANDWIDTHS:
+        runs = list(pool.map(partial(_run, places=places, bandwidth=bandwidth), seeds))
+        for (column, size), method in product(enumerate(SIZES), METHODS):
+            # The last N, and for the stream all of them: a second look takes longer than the stream.
+            shares = [_share_alone([each[column][method][row] for each in runs], size) for row in range(-len(places), 0)
+                      if method != METHODS[1] or row == -1]  # fmt: skip
+            numbers[f"M = {size}, bandwidth {bandwidth}, {method}"] = {"regions_with_one_point": shares}
+            print(f"figure 5  M={size}, bandwidth {bandwidth}, {method:19} regions with one point: {shares[-1]:.0%}")
     write_numbers(out / "figure5", numbers)
+    _picture(out / "figure5", places, runs[0])
+
+
+def _picture(path: Path, places: Sequence[int], columns: Sequence[Column]) -> None:
     grid = np.linspace(-6.0, 7.0, 400)
     density = _density(grid)
     tall = 1.35 * density.max()
-    with panels(out / "figure5", len(SIZES)) as axes:
+    with panels(path, len(SIZES)) as axes:
         figure = axes[0].get_figure(root=True)
         assert figure is not None
-        figure.set_size_inches(11.0, 4.6)
-        for column, (axis, size) in enumerate(zip(axes, SIZES, strict=True)):
+        figure.set_size_inches(10.5, 4.8)
+        for axis, size, column in zip(axes, SIZES, columns, strict=True):
             for border in _borders(size):
                 axis.axvline(border, color="#009E73", linestyle="--", lw=1)
             for row in range(len(places)):
                 base = -row * tall
                 axis.plot(grid, base + density, color="#0072B2", lw=1)
                 axis.axhline(base, color="0.7", lw=0.6)
-                points = runs[0][column][len(METHODS) * row]
-                axis.plot(points, np.full(size, base), "o", color="#D55E00", markersize=4.5, clip_on=False)
+                axis.plot(column[METHODS[0]][row], np.full(size, base), "o", color="#D55E00", label=METHODS[0])
+                axis.plot(column[METHODS[1]][row], np.full(size, base), "o", color="black", mfc="none", ms=7, label=METHODS[1])
             axis.set_yticks([-row * tall for row in range(len(places))], [f"N = {place:,}" for place in places])
-            axis.tick_params(axis="y", length=0, labelleft=column == 0)
+            axis.tick_params(axis="y", length=0, labelleft=axis is axes[0])
             axis.grid(visible=False)
             axis.spines["left"].set_visible(False)
-            axis.set(title=f"M = {size}", xlim=(-6.0, 7.0), ylim=(-(len(places) - 1) * tall - 0.02, tall))
+            axis.set(title=f"M = {size}", xlim=(-6.0, 7.0), ylim=(-(len(places) - 0.8) * tall, tall))
+        figure.legend(*(handles[:2] for handles in axes[0].get_legend_handles_labels()), loc="outside lower center", ncols=2)
 
 
-def _run(seed: int, places: Sequence[int]) -> list[list[Floats]]:
-    """Return the chosen points: for each M a list, the methods at the first N, then at the next."""
+def _run(seed: int, places: Sequence[int], bandwidth: float | Literal["median"]) -> list[Column]:
+    """Return the chosen points for each M; the second look is taken at the last N alone, for the run that is drawn at all."""
     rng = np.random.default_rng([5, seed])
     points = rng.normal(0.0, BROAD, (places[-1], 1))
     log_weights = np.log(_density(points[:, 0])) - norm.logpdf(points[:, 0], 0.0, BROAD)
     chosen = []
     for size in SIZES:
-        sampler = ss.SuperSampler(size, features="fourier", n_features=200, search="exact", random_state=seed)
-        at_places: list[Floats] = []
+        sampler = ss.SuperSampler(
+            size, features="fourier", n_features=200, bandwidth=bandwidth, search="exact", random_state=seed
+        )
+        column: Column = {method: [] for method in METHODS}
         for start, stop in zip((0, *places[:-1]), places, strict=True):
             sampler.partial_fit(points[start:stop], log_weight=log_weights[start:stop])
+            column[METHODS[0]].append(stream.drain(sampler._state).reservoir.rows.points[:, 0])
+            if seed == 0 or stop == places[-1]:
+                column[METHODS[1]].append(sampler.prototypes_[:, 0].astype(np.float64))
             weights = np.exp(log_weights[:stop] - logsumexp(log_weights[:stop]))
-            drawn = points[rng.choice(stop, size, p=weights / weights.sum())]
-            held = stream.drain(sampler._state).reservoir.rows.points
-            at_places += [np.sort(found[:, 0]) for found in (held, sampler.prototypes_, drawn)]
-        chosen.append(at_places)
+            column[METHODS[2]].append(points[rng.choice(stop, size, p=weights / weights.sum()), 0])
+        chosen.append(column)
     return chosen
 
 
@@ -96,5 +106,7 @@ def _borders(size: int) -> Floats:
     return np.interp(np.arange(1, size) / size, below, grid)
 
 
-def _count(points: Floats, size: int) -> npt.NDArray[np.int64]:
-    return np.bincount(np.searchsorted(_borders(size), points), minlength=size)
+def _share_alone(sets: Sequence[Floats], size: int) -> float:
+    """Return the share of regions that hold just one point."""
+    borders = _borders(size)
+    return float(np.mean([np.bincount(np.searchsorted(borders, points), minlength=size) == 1 for points in sets]))

@@ -77,7 +77,7 @@ def figure2(out: Path, quick: bool, pool: Executor) -> None:
         axes[1].plot(centres, taken, color="#D55E00", marker="^", linestyle="--", label="rows that a full search takes")
         axes[1].set(xscale="log", xlabel="rows seen n", ylabel="share decided as by a full search", ylim=(0.0, 1.02))
         axes[1].set_title("(b) best decisions")
-        axes[1].legend(loc="lower left")
+        axes[1].legend(loc="lower right")
 
 
 def _decide(seed: int, n: int) -> Decisions:

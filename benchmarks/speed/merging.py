@@ -27,7 +27,7 @@ def _run(context: Context) -> Result:
     rows: list[Row] = []
     targets = []
     for width, most, m in _CASES:
-        n = 10_000 if context.quick else most
+        n = 3_000 if context.quick else most
         for order in _ORDERS:
             found = []
             for seed in range(mixtures):

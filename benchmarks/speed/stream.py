@@ -54,7 +54,7 @@ def measure(
 
 
 def _run(context: Context) -> Result:
-    n, rounds = (50_000, 1) if context.quick else (1_000_000, 3)
+    n, rounds = (20_000, 1) if context.quick else (1_000_000, 3)
     cases: list[tuple[str, int, int, str, int | None, int, float | None]] = [
         ("d = 2, M = 100", 2, 100, "fourier", 200, 1, 3.0),
         ("d = 2, M = 100", 2, 100, "fourier", 200, 2, None),

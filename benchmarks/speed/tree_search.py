@@ -80,7 +80,7 @@ def fit_and_read(n: int, m: int, search: Literal["exact", "tree"]) -> dict[str, 
 
 
 def _run(context: Context) -> Result:
-    n, last, n_large, m_large = (10_000, 2_000, 20_000, 2_000) if context.quick else (100_000, 20_000, 200_000, 10_000)
+    n, last, n_large, m_large = (10_000, 2_000, 10_000, 1_000) if context.quick else (100_000, 20_000, 200_000, 10_000)
     late = in_child(decisions, n=n, last=last, m=100, n_features=200)
     early = in_child(decisions, n=last + 100, last=last, m=100, n_features=200)
     exact = in_child(fit_and_read, n=n_large, m=m_large, search="exact")

@@ -1,4 +1,4 @@
-"""The fixed data that every benchmark draws from: two Gaussian samples a little apart, and Gaussian mixtures in three orders."""
+"""The fixed data that every benchmark draws from: two Gaussian samples, and Gaussian mixtures in three orders."""
 
 from typing import Literal
 

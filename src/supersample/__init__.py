@@ -6,7 +6,7 @@ from supersample import errors, features
 from supersample.embedding import MeanEmbedding
 from supersample.features import kernels
 from supersample.judgement import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
-from supersample.selection import Critique, Selection, critic
+from supersample.selection import Critique, Selection, critic, online_critic
 from supersample.summary import SuperSampler
 
 # `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
@@ -25,5 +25,6 @@ __all__ = [
     "features",
     "kernels",
     "mmd2",
+    "online_critic",
     "two_sample_test",
 ]

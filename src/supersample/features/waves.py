@@ -45,8 +45,8 @@ class Waves(FeatureMap):
         self.kernel = resolved_kernel(kernel)
         if not self.kernel.has_spectrum:
             raise InputError(
-                f"{type(self).__name__} features need a shift-invariant kernel (Gaussian, Laplacian, Matern, Cauchy, sums of them), "
-                f"got {self.kernel!r}; use Nystroem features, which work for every kernel"
+                f"{type(self).__name__} features need a shift-invariant kernel (Gaussian, Laplacian, Matern, Cauchy, sums of "
+                f"them), got {self.kernel!r}; use Nystroem features, which work for every kernel"
             )
         self.n_features = check_count(n_features, "n_features")
         self.form = choose(form, "form", ("paired", "phase"))

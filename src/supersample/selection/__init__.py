@@ -1,6 +1,7 @@
 """Which points stand for the data."""
 
 from supersample.selection.critic import critic
+from supersample.selection.online_greedy import online_critic
 from supersample.selection.result import Critique, Selection
 
-__all__ = ["Critique", "Selection", "critic"]
+__all__ = ["Critique", "Selection", "critic", "online_critic"]

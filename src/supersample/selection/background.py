@@ -63,7 +63,7 @@ class Background:
         weights = self.rows.relative_weights()
         if np.isfinite(self.next_mantissa):
             shift = self.rows.exponents + self.next_exponent
-            rates = np.ldexp(self.rows.mantissas * self.next_mantissa, np.clip(shift, -2000, 2000))
+            rates = np.ldexp(self.rows.mantissas * self.next_mantissa, np.clip(shift, -2000, 1000))
             # For small rates weight / rate is the same for all rows; expm1 keeps that to the last digit.
             weights = weights / -np.expm1(-rates)
         return np.asarray(weights / weights.sum())

@@ -46,27 +46,37 @@ class Criticisms:
         return replace(self, rows=self.rows.copy(), features=self.features.copy(), gram=self.gram.copy())
 
     def offer(self, kernel: Kernel, rows: Rows, features: Singles, witness: Singles) -> None:
-        """Offer rows in order; witness = mu - nu in features, held fixed, by which held points are scored anew as well.
-
-        O(c (c + d) + D) for each row; a change of the set costs O(n d + c^3) more.
-        """
+        """Offer rows in order; witness = mu - nu in features, held fixed, by which held points are scored anew as well."""
         start = self._fill(kernel, rows, features)
-        if start == len(rows) or self.size == 0:
-            return
-        points = rows.points[start:]
-        fade = np.exp(-np.abs((features[start:] @ witness).astype(np.float64)))
-        held_fade = np.exp(-np.abs((self.features @ witness).astype(np.float64)))
+        if start < len(rows) and self.size > 0:
+            size = np.abs((features[start:] @ witness).astype(np.float64))
+            held = np.abs((self.features @ witness).astype(np.float64))
+            self.exchange(kernel, rows.take(slice(start, None)), features[start:], size, held)
+
+    def exchange(self, kernel: Kernel, rows: Rows, features: Singles, size: Floats, held: Floats) -> int:
+        """Offer rows with |w| = size to a full set with |w| = held, which is brought up to date; return how many entered.
+
+        O(c (c + d)) for each row; a change of the set costs O(n d + c^3) more.
+        """
+        points = rows.points
+        fade = np.exp(-size)
+        held_fade = np.exp(-held)
         diagonal = kernel.diagonal(points)
         gram = kernel_block(kernel, points, self.rows.points)
-        row = 0
+        row = entered = 0
         while True:
             row, slot = first_entry(row, gram, diagonal, fade, self._inverse(), held_fade, _COPY)
             if slot < 0:
-                return
-            self._replace(slot, kernel, rows.take(slice(start + row, start + row + 1)), features[start + row])
-            held_fade[slot] = fade[row]
+                return entered
+            self._replace(slot, kernel, rows.take(slice(row, row + 1)), features[row])
+            held_fade[slot], held[slot] = fade[row], size[row]
             row += 1
+            entered += 1
             gram[row:, slot] = kernel_block(kernel, points[row:], self.rows.points[slot : slot + 1])[:, 0]
+
+    def objective(self, held: Floats) -> float:
+        """Return sum |w| + log det K_CC, with |w| = held."""
+        return float(held.sum() + np.linalg.slogdet(self.gram)[1])
 
     def _fill(self, kernel: Kernel, rows: Rows, features: Singles) -> int:
         """Put rows into free places, copies of what is there left out; return how many rows were looked at."""

@@ -1,19 +1,25 @@
 """Swap descent with the exact kernel over a pool of candidates: the last step before a selection is shown."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Indices
 from supersample.features.kernels import Kernel
 
 __all__ = ["polish"]
 
+Singles = npt.NDArray[np.float32]
+
 #: Slots offered to the pool by kicks in all: 40 kicks for 100 points.
 _KICKED_SLOTS = 4000
 _KICKED_SHARE = 0.05
 _KICK_CHOICES = 16
+#: Points at least this wide have kernel rows dear enough to compute all of them at once, for pools up to this size.
+_WIDE, _LARGEST_GRAM = 17, 6000
 #: Gains under this share of k(x, x) are rounding.
 _LEAST_GAIN = 1e-9
 
@@ -23,7 +29,7 @@ class _Descent:
     """Where the search stands: chosen rows of the pool, their kernel rows, and the column sums of those."""
 
     chosen: Indices
-    kernel_rows: npt.NDArray[np.float32]
+    kernel_rows: Singles
     sums: Floats
     taken: npt.NDArray[np.bool_]
 
@@ -40,13 +46,13 @@ def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator
     descent begins anew, kept if it ends lower. O(P) for each slot looked at, O(P d) for each swap, O(M P) memory.
     """
     m = start.size
-    rows_of = kernel.against(pool)
+    kernel_rows = _kernel_rows(kernel, pool)
     diagonal = kernel.diagonal(pool)
     least = _LEAST_GAIN * float(diagonal.mean())
     weight = 2.0 * m * pull - diagonal
 
     def swap(state: _Descent, slot: int, row: int) -> None:
-        fresh = rows_of(pool[row : row + 1])[0].astype(np.float32)
+        fresh = kernel_rows(np.array([row]))[0]
         state.sums += fresh - state.kernel_rows[slot]
         state.kernel_rows[slot] = fresh
         state.taken[state.chosen[slot]] = False
@@ -74,7 +80,7 @@ def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator
     def height(state: _Descent) -> float:
         return float(state.sums[state.chosen].sum() - 2.0 * m * pull[state.chosen].sum())
 
-    first = rows_of(pool[start]).astype(np.float32)
+    first = kernel_rows(start)
     taken = np.zeros(pool.shape[0], dtype=np.bool_)
     taken[start] = True
     best = _Descent(start.copy(), first, first.sum(axis=0, dtype=np.float64), taken)
@@ -93,3 +99,17 @@ def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator
         if reached < lowest:
             best, lowest = trial, reached
     return best.chosen
+
+
+def _kernel_rows(kernel: Kernel, pool: Floats) -> Callable[[Indices], Singles]:
+    """Return a function that gives the kernel rows of some points of the pool, in float32."""
+    rows_of = kernel.against(pool)
+    if pool.shape[1] < _WIDE or pool.shape[0] > _LARGEST_GRAM:
+        return lambda rows: rows_of(pool[rows]).astype(np.float32)
+    gram = np.empty((pool.shape[0], pool.shape[0]), dtype=np.float32)
+
+    def work(rows: slice) -> None:
+        gram[rows] = rows_of(pool[rows])
+
+    map_blocks(work, cut(pool.shape[0], BLOCK_ROWS))
+    return lambda rows: gram[rows]

@@ -12,6 +12,7 @@ from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.features.kernels import Kernel
 from supersample.selection.calibration import calibrate
+from supersample.selection.criticisms import Criticisms
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.plan import Plan
 from supersample.selection.polish import polish
@@ -24,7 +25,7 @@ __all__ = ["Looked", "second_look"]
 
 #: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
 _MOST_EXACT = 1 << 26
-_MOST_ROUNDS = 3
+_MOST_ROUNDS = 5
 
 
 class Looked(NamedTuple):
@@ -61,16 +62,36 @@ def second_look(state: Stream, rows: Rows, more: Rows, n_criticisms: int | None 
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
     witness = pull - _embed(plan.kernel, pool.points, prototypes.points, np.full(len(prototypes), 1.0 / len(prototypes)))
-    return _criticisms(plan.kernel, prototypes, pool, witness, count)
+    return _criticisms(plan.kernel, prototypes, pool, witness, count, more)
 
 
-def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int) -> Looked:
+def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> Looked:
+    """Choose criticisms from the pool: the better of a greedy choice and those held, improved by exchange until none enters."""
+
     def block(some: Indices, others: Indices) -> Floats:
         return kernel_block(kernel, pool.points[some], pool.points[others])
 
     free = ~np.isin(pool.positions, prototypes.positions)
-    chosen = greedy_criticisms(block, witness, kernel.diagonal(pool.points), count, free)
-    return Looked(prototypes, pool.take(chosen), witness[chosen])
+    size = np.abs(witness)
+    greedy = greedy_criticisms(block, witness, kernel.diagonal(pool.points), count, free)
+    starts = [greedy]
+    kept = np.flatnonzero(free & np.isin(pool.positions, held.positions))
+    if kept.size == greedy.size:
+        starts.append(kept)
+    blank = np.empty((len(pool), 0), dtype=np.float32)  # no features are needed: witness values are known
+    sets = [Criticisms.of(start.size, pool.take(start), blank[start], kernel) for start in starts]
+    sizes = [size[start] for start in starts]
+    best = int(np.argmax([each.objective(mine) for each, mine in zip(sets, sizes, strict=True)]))
+    chosen, mine = sets[best], sizes[best]
+    candidates = np.flatnonzero(free)
+    if greedy.size == count > 0:
+        for _ in range(_MOST_ROUNDS):
+            if chosen.exchange(kernel, pool.take(candidates), blank[candidates], size[candidates], mine) == 0:
+                break
+    places = {int(position): place for place, position in enumerate(pool.positions)}
+    found = np.array([places[int(position)] for position in chosen.rows.positions], dtype=np.int64)
+    found = found[np.argsort(-size[found], kind="stable")]
+    return Looked(prototypes, pool.take(found), witness[found])
 
 
 def _embed(kernel: Kernel, points: Floats, sample: Floats, weights: Floats) -> Floats:
@@ -98,4 +119,4 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     if count == 0 or len(pool) == 0:
         return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
     witness = transform(pool.points) @ (mean - reservoir.features.mean(axis=0, dtype=np.float64))
-    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count)
+    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)

@@ -38,7 +38,7 @@ _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 class Selected:
     """What a stream gives at the end: the chosen rows in stream order, and what is needed to judge them.
 
-    Criticisms stand in the order of choice; each with its signed witness value, its nearest prototype (a place in `rows`) and
+    Criticisms stand by falling witness; each with its signed witness value, its nearest prototype (a place in `rows`) and
     the share of the data nearer to it than to any prototype.
     """
 

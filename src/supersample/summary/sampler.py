@@ -47,7 +47,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
-    criticisms_, criticism_indices_: the same for the criticisms, the most telling first; copies are left out.
+    criticisms_, criticism_indices_: the same for the criticisms, those with the largest witness first.
     criticism_witness_: where data and prototypes differ, at each criticism: positive where the prototypes have too little.
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
@@ -190,7 +190,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     @property
     def criticisms_(self) -> Points:
-        """The points that the prototypes miss, the most telling first."""
+        """The points that the prototypes miss, those with the largest witness first; copies are left out."""
         return self._as_given(self._require_selected().criticisms.points)
 
     @property

@@ -72,13 +72,15 @@ def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Band
     """
     if isinstance(kernel, str | Kernel) or callable(kernel):
         return (as_kernel(kernel, bandwidth),)
-    if not isinstance(kernel, Sequence | np.ndarray) or np.ndim(kernel) == 0 or len(kernel) == 0:
+    given: Any = kernel
+    members: list[Any] = list(given) if isinstance(given, Sequence) or getattr(given, "ndim", 0) == 1 else []
+    if not members:
         raise InputTypeError(
             f"kernel must be a name, a kernel, a function, or a non-empty list of kernels or bandwidths, got {kernel!r}"
         )
     if bandwidth is not None:
         raise InputError("bandwidth must be left out where kernel is a list: each member carries its own")
-    return tuple(Gaussian(float(member)) if _is_number(member) else as_kernel(member) for member in kernel)
+    return tuple(Gaussian(float(member)) if _is_number(member) else as_kernel(member) for member in members)
 
 
 def _is_number(value: Any) -> bool:

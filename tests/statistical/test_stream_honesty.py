@@ -1,0 +1,155 @@
+"""What a SuperSampler says of its own quality is true of the exact kernel."""
+
+import numpy as np
+import pytest
+import stream_oracles
+from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
+
+import supersample as ss
+from supersample.features import Landmark
+from supersample.judgement.certificate import captured_energy, certify, theorem_one
+
+N = 6000
+
+
+@pytest.fixture(scope="module")
+def judged():
+    """Samplers over four mixtures in 2 and 5 columns, three seeds each, with the truth."""
+    found = []
+    for number in range(4):
+        data, _ = stream_oracles.mixture(N, np.random.default_rng(number), width=2 + 3 * (number % 2))
+        kernel = Gaussian(float(np.median(np.linalg.norm(data[:2000] - data[2000:4000], axis=1))))
+        truth = stream_oracles.Truth(data, kernel)
+        found += [(ss.SuperSampler(50, kernel=kernel, random_state=seed).fit(data), truth) for seed in range(3)]
+    return found
+
+
+def test_the_held_out_estimate_is_unbiased(judged):
+    # Twelve estimates of MMD^2 with a relative error of some 0.25 each: the mean has 0.07, so the interval is 4 of them.
+    ratios = [(sampler.mmd_ / truth.mmd(sampler.prototypes_)) ** 2 for sampler, truth in judged]
+    assert 0.7 < np.mean(ratios) < 1.4
+    assert 0.2 < np.min(ratios)
+    assert np.max(ratios) < 3.0
+
+
+def test_the_standard_error_says_how_far_off_it_is(judged):
+    z = np.array([(sampler.mmd_ - truth.mmd(sampler.prototypes_)) / sampler.mmd_error_ for sampler, truth in judged])
+    assert np.mean(np.abs(z) < 4) >= 0.9
+    # Nor is it far too large: the spread of z is near one.
+    assert 0.3 < np.sqrt(np.mean(z**2)) < 3.0
+
+
+def test_the_truth_by_mmd2(judged):
+    sampler, truth = judged[0]
+    square = ss.mmd2(sampler.prototypes_, truth.data, kernel=sampler.kernel_)
+    assert np.sqrt(square) == pytest.approx(truth.mmd(sampler.prototypes_), rel=1e-6)
+
+
+def test_the_random_set_is_as_bad_as_random_sets_are(judged):
+    # A random MMD^2 varies by about a third from set to set, and its estimate by an eighth: the mean of twelve by a tenth.
+    ratios = [(sampler.random_mmd_ / truth.random_mmd(50)) ** 2 for sampler, truth in judged]
+    assert 0.6 < np.mean(ratios) < 1.5
+    for sampler, truth in judged:
+        drawn = sampler._require_selected().background.rows.points[:50]
+        # One estimate against the truth for the very set: a relative error of an eighth, five of them.
+        assert sampler.random_mmd_ == pytest.approx(truth.mmd(drawn), rel=0.6)
+
+
+def test_the_selection_is_several_times_better_than_random(judged):
+    for sampler, truth in judged:
+        assert truth.mmd(sampler.prototypes_) < truth.random_mmd(50) / 4
+
+
+@pytest.mark.parametrize("features", ["auto", "fourier", "nystroem"])
+def test_the_judge_never_uses_the_features_of_the_selection(features):
+    data = np.random.default_rng(0).normal(size=(400, 2))
+    sampler = ss.SuperSampler(10, features=features, n_features=64, random_state=0).fit(data)
+    plan = sampler._require_selected().plan
+    assert plan.held_out != plan.feature_map
+    assert plan.held_out.kernel == plan.feature_map.kernel == sampler.kernel_
+    own = plan.feature_map.waves if isinstance(plan.feature_map, Landmark) else plan.feature_map
+    if hasattr(own, "seed"):
+        assert own.seed != plan.held_out.seed
+    judged = plan.held_out.transform(data).mean(axis=0, dtype=np.float64)
+    difference = judged - plan.held_out.transform(sampler.prototypes_).mean(axis=0, dtype=np.float64)
+    assert sampler.mmd_ == pytest.approx(np.linalg.norm(difference), rel=1e-9)
+
+
+def test_feature_space_flatters_a_selection_in_few_features_and_the_judge_does_not():
+    data, _ = stream_oracles.mixture(N, np.random.default_rng(0))
+    sampler = ss.SuperSampler(50, kernel=Gaussian(1.0), features="fourier", n_features=16, random_state=0).fit(data)
+    truth = stream_oracles.Truth(data, Gaussian(1.0)).mmd(sampler.prototypes_)
+    assert sampler.mmd_ == pytest.approx(truth, rel=0.4)
+
+
+@pytest.mark.parametrize("kernel", [Matern(0.5, 1.5), Matern(1.5, 1.5), Cauchy(1.5), Laplacian(2.0), Gaussian(0.5) + Gaussian(3.0)])
+def test_other_kernels_are_judged_fairly(kernel):
+    # Rough kernels keep part of their energy beyond any frequency that 64 draws meet: fair within a factor of two here.
+    data, _ = stream_oracles.mixture(3000, np.random.default_rng(5))
+    truth = stream_oracles.Truth(data, kernel)
+    ratios = []
+    for seed in range(3):
+        sampler = ss.SuperSampler(30, kernel=kernel, random_state=seed).fit(data)
+        ratios.append((sampler.mmd_ / truth.mmd(sampler.prototypes_)) ** 2)
+    assert 0.5 < np.mean(ratios) < 2.0
+
+
+def test_weighted_data_are_judged_by_their_weights():
+    rng = np.random.default_rng(3)
+    data, weights = rng.normal(size=(N, 2)), rng.exponential(size=N) ** 2
+    kernel = Gaussian(1.5)
+    ratios = []
+    for seed in range(4):
+        sampler = ss.SuperSampler(40, kernel=kernel, random_state=seed).fit(data, sample_weight=weights)
+        square = ss.mmd2(sampler.prototypes_, data, kernel=kernel, weight_y=weights)
+        ratios.append(sampler.mmd_**2 / square)
+        assert np.sqrt(square) < sampler.random_mmd_ / 4
+    # Four estimates with a relative error of some 0.3: the mean has 0.15, four of them.
+    assert 0.4 < np.mean(ratios) < 1.7
+
+
+def test_the_bound_is_theorem_one(judged):
+    sampler, truth = judged[0]
+    n_features = sampler._require_selected().plan.held_out.n_features
+    for delta in (0.5, 0.05, 1e-6):
+        expected = np.sqrt(np.sqrt(128 * np.log(1 / delta) / n_features) + sampler.mmd_**2)
+        assert sampler.bound(delta) == pytest.approx(expected, rel=1e-12)
+        assert sampler.bound(delta) > truth.mmd(sampler.prototypes_)
+    assert sampler.bound(0.01) > sampler.bound(0.05) > sampler.bound(0.5) > sampler.mmd_
+    assert sampler.bound() == sampler.bound(0.05)
+    assert theorem_one(0.0, 4.0, 128, np.exp(-1)) == pytest.approx(2.0)
+
+
+def test_the_certificate_worked_by_hand():
+    data = np.random.default_rng(0).normal(size=(50, 2))
+    sampler = ss.SuperSampler(5, random_state=0).fit(data)
+    plan, held_out = sampler._require_selected().plan, sampler._require_selected().held_out
+    points = data[:7]
+    found = certify(plan.held_out, held_out, points)
+    phi = plan.held_out.transform(data).astype(np.float64)
+    squares = (phi.mean(axis=0) - phi[:7].mean(axis=0)) ** 2
+    half = squares.size // 2
+    terms = half * (squares[:half] + squares[half:])
+    assert found.mmd == pytest.approx(np.sqrt(terms.mean()), rel=1e-6)
+    assert found.error == pytest.approx(terms.std(ddof=1) / np.sqrt(half) / (2 * found.mmd), rel=1e-6)
+
+
+def test_captured_energy_is_the_share_that_landmarks_span():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(3000, 2))
+    smooth = ss.SuperSampler(10, bandwidth=2.0, random_state=0).fit(data)
+    assert 0.99 < smooth.energy_ <= 1.0001
+    rough = ss.SuperSampler(10, bandwidth=0.05, random_state=0).fit(data)
+    assert rough.energy_ < 0.5
+    assert ss.SuperSampler(10, features="fourier", random_state=0).fit(data).energy_ == 1.0
+    phi = Landmark(Gaussian(1.0), data[:5], 16, random_state=0)
+    half = np.concatenate([data[:5], 1e3 + data[:5]])
+    assert captured_energy(phi, half, np.full(10, 0.1)) == pytest.approx(0.5, abs=1e-4)
+    assert captured_energy(phi, half, np.repeat([0.2, 0.0], 5)) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_landmarks_that_miss_the_stream_are_told_by_their_energy():
+    data = np.random.default_rng(0).normal(size=(12_000, 2))
+    data[6000:] += 30.0
+    sampler = ss.SuperSampler(10, bandwidth=1.0, random_state=0).fit(data)
+    assert sampler.energy_ == pytest.approx(0.5, abs=0.05)
