@@ -65,7 +65,7 @@ def greedy_criticisms(
     with np.errstate(divide="ignore"):
         bounds = np.where(available, size + np.log(diagonal), -np.inf)
     chosen: list[int] = []
-    factor = np.empty((count, count))
+    factor = np.zeros((count, count))
     for step in range(count):
         best, best_gain, best_row = -1, -np.inf, np.empty(0)
         order = np.argsort(-bounds, kind="stable")
@@ -96,7 +96,7 @@ def _solve(factor: Floats, values: Floats) -> Floats:
     """Return rows f with factor f = k for each row k of values."""
     if factor.shape[0] == 0:
         return np.zeros((values.shape[0], 0))
-    return np.asarray(linalg.solve_triangular(factor, values.T, lower=True).T)
+    return np.asarray(linalg.solve_triangular(factor, values.T, lower=True, check_finite=False).T)
 
 
 def _first_best(values: Floats, allowed: npt.NDArray[np.bool_], labels: Indices | None = None) -> int:
