@@ -13,7 +13,7 @@ help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 test: lint  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors)
-	$(TEST)/bin/python -m pytest -m "not level"
+	$(TEST)/bin/python -m pytest
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .

@@ -37,19 +37,18 @@ class Truth:
         else:
             self.within = _by_pairs(points, kernel)
 
-    def mmd(self, chosen: PointsLike) -> float:
-        """Return the MMD between the data and equally weighted points."""
+    def mmd(self, chosen: PointsLike, weights: Floats | None = None) -> float:
+        """Return the MMD between the data and points, equally weighted or with weights that sum to one."""
         few = np.asarray(chosen, dtype=np.float64)
-        step = max(1, _BLOCK_ELEMENTS // few.shape[0])
-        parts = [float(self.kernel(self.points[i : i + step], few).sum()) for i in range(0, len(self.points), step)]
-        between = math.fsum(parts) / (len(self.points) * few.shape[0])
-        square = self.within - 2.0 * between + _among(few, self.kernel)
-        return math.sqrt(max(square, 0.0))
-
-
-def _among(few: Floats, kernel: Gaussian) -> float:
-    step = max(1, _BLOCK_ELEMENTS // few.shape[0])
-    return math.fsum(float(kernel(few[i : i + step], few).sum()) for i in range(0, len(few), step)) / len(few) ** 2
+        shares = np.full(len(few), 1.0 / len(few)) if weights is None else weights
+        step = max(1, _BLOCK_ELEMENTS // len(few))
+        between = math.fsum(
+            float((self.kernel(self.points[i : i + step], few) @ shares).sum()) for i in range(0, len(self.points), step)
+        )
+        among = math.fsum(
+            float(shares[i : i + step] @ self.kernel(few[i : i + step], few) @ shares) for i in range(0, len(few), step)
+        )
+        return math.sqrt(max(self.within - 2.0 * between / len(self.points) + among, 0.0))
 
 
 def _by_pairs(points: Floats, kernel: Gaussian) -> float:

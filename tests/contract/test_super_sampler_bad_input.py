@@ -42,7 +42,11 @@ BAD_WEIGHTS = {
     "two columns": ({"sample_weight": np.ones((60, 2))}, MismatchError, "sample_weight must be one-dimensional"),
     "one number": ({"sample_weight": 2.0}, MismatchError, "sample_weight must be one-dimensional"),
     "strings": ({"sample_weight": ["a"] * 60}, InputTypeError, "sample_weight must hold numbers"),
-    "both": ({"sample_weight": np.ones(60), "log_weight": np.zeros(60)}, InputError, "sample_weight and log_weight must not both"),
+    "both": (
+        {"sample_weight": np.ones(60), "log_weight": np.zeros(60)},
+        InputError,
+        "sample_weight and log_weight must not both",
+    ),
     "log nan": ({"log_weight": np.full(60, np.nan)}, InputError, "log_weight must hold finite numbers.*nan in row 0"),
     "log infinite": ({"log_weight": np.full(60, np.inf)}, InputError, "log_weight must hold finite numbers.*inf in row 0"),
     "log too large": ({"log_weight": np.full(60, 1e16)}, InputError, "log_weight must lie within"),

@@ -77,7 +77,9 @@ def test_a_good_selection_is_judged_with_less_error_than_by_plain_frequencies():
         found = []
         for seed in range(60):
             phi = kind(kernel, 128, random_state=1000 + seed)
-            difference = phi.transform(data).mean(axis=0, dtype=np.float64) - phi.transform(points).mean(axis=0, dtype=np.float64)
+            difference = phi.transform(data).mean(axis=0, dtype=np.float64) - phi.transform(points).mean(
+                axis=0, dtype=np.float64
+            )
             found.append(difference @ difference)
         return np.array(found) / truth
 

@@ -57,7 +57,7 @@ def test_the_random_set_is_as_bad_as_random_sets_are(judged):
 
 def test_the_selection_is_several_times_better_than_random(judged):
     for sampler, truth in judged:
-        assert truth.mmd(sampler.prototypes_) < truth.random_mmd(50) / 4
+        assert truth.mmd(sampler.prototypes_) < truth.random_mmd(50) / 10
 
 
 @pytest.mark.parametrize("features", ["auto", "fourier", "nystroem"])
@@ -82,7 +82,9 @@ def test_feature_space_flatters_a_selection_in_few_features_and_the_judge_does_n
     assert sampler.mmd_ == pytest.approx(truth, rel=0.4)
 
 
-@pytest.mark.parametrize("kernel", [Matern(0.5, 1.5), Matern(1.5, 1.5), Cauchy(1.5), Laplacian(2.0), Gaussian(0.5) + Gaussian(3.0)])
+@pytest.mark.parametrize(
+    "kernel", [Matern(0.5, 1.5), Matern(1.5, 1.5), Cauchy(1.5), Laplacian(2.0), Gaussian(0.5) + Gaussian(3.0)]
+)
 def test_other_kernels_are_judged_fairly(kernel):
     # Rough kernels keep part of their energy beyond any frequency that 64 draws meet: fair within a factor of two here.
     data, _ = stream_oracles.mixture(3000, np.random.default_rng(5))

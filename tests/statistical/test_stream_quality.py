@@ -36,13 +36,13 @@ def ratio(cases, others):
 
 def test_a_hundred_points_are_far_better_than_random_ones(cases):
     for case in cases:
-        assert case.mmd < case.truth.random_mmd(M) / 20
-        assert case.sampler.mmd_ < case.sampler.random_mmd_ / 10
+        assert case.mmd < case.truth.random_mmd(M) / 40
+        assert case.sampler.mmd_ < case.sampler.random_mmd_ / 20
 
 
-def test_in_ten_columns_they_are_still_better(cases):
+def test_in_ten_columns_they_are_still_better():
     case = Case(13, width=10)
-    assert case.mmd < case.truth.random_mmd(M) / 4
+    assert case.mmd < case.truth.random_mmd(M) / 10
 
 
 def test_the_paper_s_features_do_well_too(cases):
@@ -58,7 +58,7 @@ def test_the_tree_comes_near_the_exact_search(cases):
 def test_the_stream_alone_does_most_of_the_work(cases):
     # Without the second look: the reservoir as the pass left it.
     for case in cases:
-        assert case.truth.mmd(case.sampler._state.reservoir.rows.points) < case.truth.random_mmd(M) / 8
+        assert case.truth.mmd(case.sampler._state.reservoir.rows.points) < case.truth.random_mmd(M) / 15
 
 
 @pytest.mark.parametrize("order", ["by a coordinate", "by part"])
@@ -88,7 +88,7 @@ def test_merged_halves_that_differ_are_good_as_well(cases):
         rows = case.data[np.argsort(case.data[:, 0])]
         left = case.fit(rows[: N // 2])
         merged.append(left.merge(left.sibling().partial_fit(rows[N // 2 :])))
-    assert ratio(cases, merged) < 2.5
+    assert ratio(cases, merged) < 2.0
 
 
 def test_weights_do_what_repeated_rows_do(cases):
