@@ -105,7 +105,10 @@ def figure3(out: Path, places: Sequence[int], trials: Sequence[Trial]) -> None:
         for place, (axis, function) in enumerate(zip(axes, FUNCTIONS, strict=True), start=2):
             _draw(axis, places, curves, ends, place)
             axis.set(ylabel="RMSE", title=f"({'abcd'[place - 2]}) {function}")
-        axes[0].legend(loc="lower left")
+        figure = axes[0].get_figure(root=True)
+        assert figure is not None
+        figure.set_size_inches(13.0, 3.3)
+        figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=len(STYLES))
 
 
 def _means(trials: Sequence[Trial]) -> tuple[dict[str, Floats], dict[str, Floats]]:

@@ -124,15 +124,14 @@ def pivoted_landmarks(
     left = kernel.diagonal(rows).copy()
     floor = tolerance * float(left.sum())
     factor = np.zeros((min(n_landmarks, rows.shape[0]), rows.shape[0]))
-    column = np.empty((rows.shape[0], 1))
+    rows_of = kernel.against(rows)
     chosen: list[int] = []
     for step in range(factor.shape[0]):
         total = float(left.sum())
         if total <= floor:
             break
         pivot = int(generator.choice(rows.shape[0], p=left / total))
-        kernel.fill(rows, rows[pivot : pivot + 1], column)
-        residual = column[:, 0] - factor[:step].T @ factor[:step, pivot]
+        residual = rows_of(rows[pivot : pivot + 1])[0] - factor[:step].T @ factor[:step, pivot]
         factor[step] = residual / np.sqrt(residual[pivot])
         left = np.maximum(left - factor[step] ** 2, 0.0)
         left[pivot] = 0.0

@@ -1,25 +1,19 @@
 """Swap descent with the exact kernel over a pool of candidates: the last step before a selection is shown."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Indices
-from supersample.features.kernels import Kernel
+from supersample.selection.pool import ExactPool, Singles
 
 __all__ = ["polish"]
-
-Singles = npt.NDArray[np.float32]
 
 #: Slots offered to the pool by kicks in all: 40 kicks for 100 points.
 _KICKED_SLOTS = 4000
 _KICKED_SHARE = 0.05
 _KICK_CHOICES = 16
-#: Points at least this wide have kernel rows dear enough to compute all of them at once, for pools up to this size.
-_WIDE, _LARGEST_GRAM = 17, 6000
 #: Gains under this share of k(x, x) are rounding.
 _LEAST_GAIN = 1e-9
 
@@ -37,7 +31,7 @@ class _Descent:
         return _Descent(self.chosen.copy(), self.kernel_rows.copy(), self.sums.copy(), self.taken.copy())
 
 
-def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator: np.random.Generator) -> Indices:
+def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.Generator) -> Indices:
     """Return M different rows of the pool with a small MMD to a target, starting from the rows `start`.
 
     pull: z(x) = E k(x, target) for each row of the pool. Replacing y_j by x lowers M^2 MMD^2 by
@@ -46,13 +40,12 @@ def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator
     descent begins anew, kept if it ends lower. O(P) for each slot looked at, O(P d) for each swap, O(M P) memory.
     """
     m = start.size
-    kernel_rows = _kernel_rows(kernel, pool)
-    diagonal = kernel.diagonal(pool)
+    diagonal = pool.diagonal
     least = _LEAST_GAIN * float(diagonal.mean())
     weight = 2.0 * m * pull - diagonal
 
     def swap(state: _Descent, slot: int, row: int) -> None:
-        fresh = kernel_rows(np.array([row]))[0]
+        fresh = pool.rows(np.array([row]))[0]
         state.sums += fresh - state.kernel_rows[slot]
         state.kernel_rows[slot] = fresh
         state.taken[state.chosen[slot]] = False
@@ -80,13 +73,13 @@ def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator
     def height(state: _Descent) -> float:
         return float(state.sums[state.chosen].sum() - 2.0 * m * pull[state.chosen].sum())
 
-    first = kernel_rows(start)
-    taken = np.zeros(pool.shape[0], dtype=np.bool_)
+    first = pool.rows(start)
+    taken = np.zeros(pool.points.shape[0], dtype=np.bool_)
     taken[start] = True
     best = _Descent(start.copy(), first, first.sum(axis=0, dtype=np.float64), taken)
     descend(best)
     lowest = height(best)
-    if pool.shape[0] - m < 1:
+    if pool.points.shape[0] - m < 1:
         return best.chosen
     for _ in range(_KICKED_SLOTS // m):
         trial = best.copy()
@@ -99,17 +92,3 @@ def polish(kernel: Kernel, pool: Floats, pull: Floats, start: Indices, generator
         if reached < lowest:
             best, lowest = trial, reached
     return best.chosen
-
-
-def _kernel_rows(kernel: Kernel, pool: Floats) -> Callable[[Indices], Singles]:
-    """Return a function that gives the kernel rows of some points of the pool, in float32."""
-    rows_of = kernel.against(pool)
-    if pool.shape[1] < _WIDE or pool.shape[0] > _LARGEST_GRAM:
-        return lambda rows: rows_of(pool[rows]).astype(np.float32)
-    gram = np.empty((pool.shape[0], pool.shape[0]), dtype=np.float32)
-
-    def work(rows: slice) -> None:
-        gram[rows] = rows_of(pool[rows])
-
-    map_blocks(work, cut(pool.shape[0], BLOCK_ROWS))
-    return lambda rows: gram[rows]

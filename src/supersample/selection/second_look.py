@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread
+from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.features.kernels import Kernel
@@ -16,7 +16,7 @@ from supersample.selection.criticisms import Criticisms
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.plan import Plan
 from supersample.selection.polish import polish
-from supersample.selection.pool import kernel_block
+from supersample.selection.pool import ExactPool, kernel_block
 from supersample.selection.reservoir import Reservoir
 from supersample.selection.rows import Rows
 from supersample.selection.state import Stream
@@ -53,15 +53,16 @@ def second_look(state: Stream, rows: Rows, more: Rows, n_criticisms: int | None 
     if len(rows) * len(pool) > _MOST_EXACT:
         return _by_features(state, plan, rows, pool.take(slice(len(rows), None)), more, count)
     weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
-    pull = _embed(plan.kernel, pool.points, sample.points, weights)
+    candidates = ExactPool(plan.kernel, pool.points)
     chosen = np.arange(len(rows))
+    candidates.rows(chosen[:1])  # where a Gram matrix pays, it serves the embedding too
+    pull = candidates.embed(_places(pool, sample), weights)
     if len(rows) == state.settings.n_prototypes:
-        generator = state.settings.seed.child("second look").generator()
-        chosen = polish(plan.kernel, pool.points, pull, chosen, generator)
+        chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
     prototypes = pool.take(chosen)
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
-    witness = pull - _embed(plan.kernel, pool.points, prototypes.points, np.full(len(prototypes), 1.0 / len(prototypes)))
+    witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
     return _criticisms(plan.kernel, prototypes, pool, witness, count, more)
 
 
@@ -88,17 +89,15 @@ def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, c
         for _ in range(_MOST_ROUNDS):
             if chosen.exchange(kernel, pool.take(candidates), blank[candidates], size[candidates], mine) == 0:
                 break
-    places = {int(position): place for place, position in enumerate(pool.positions)}
-    found = np.array([places[int(position)] for position in chosen.rows.positions], dtype=np.int64)
+    found = _places(pool, chosen.rows)
     found = found[np.argsort(-size[found], kind="stable")]
     return Looked(prototypes, pool.take(found), witness[found])
 
 
-def _embed(kernel: Kernel, points: Floats, sample: Floats, weights: Floats) -> Floats:
-    """Return sum_i weights_i k(x, sample_i) for each point, in blocks on all cores."""
-    rows_of = kernel.against(sample)
-    parts = map_blocks(lambda rows: rows_of(points[rows]) @ weights, cut(points.shape[0], BLOCK_ROWS))
-    return np.concatenate(parts)
+def _places(pool: Rows, rows: Rows) -> Indices:
+    """Return where in the pool some of its rows stand."""
+    order = np.argsort(pool.positions)
+    return np.asarray(order[np.searchsorted(pool.positions[order], rows.positions)], dtype=np.int64)
 
 
 def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, count: int) -> Looked:

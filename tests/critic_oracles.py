@@ -1,0 +1,169 @@
+"""Slow, obvious twins of prototypes and criticisms: every objective value from the full kernel matrix, nothing kept between steps."""
+
+import numpy as np
+
+TIE = 1e-12
+COPY = 1e-9
+
+
+def local(gram, labels):
+    """The kernel of each class by itself: 0 between rows of different labels."""
+    labels = np.asarray(labels)
+    return gram * (labels[:, None] == labels[None, :])
+
+
+def prototype_objective(gram, chosen):
+    """J(S) = 2/(n |S|) sum_{i, j in S} k(x_i, x_j) - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (OPC eq. 2)."""
+    chosen = np.asarray(chosen)
+    n, size = len(gram), len(chosen)
+    return float(2.0 / (n * size) * gram[:, chosen].sum() - gram[np.ix_(chosen, chosen)].sum() / size**2)
+
+
+def witness(gram, prototypes):
+    """mean_i k(x_i, x) - mean_s k(s, x) at every row x: positive where the prototypes have too little."""
+    return gram.mean(axis=0) - gram[np.asarray(prototypes)].mean(axis=0)
+
+
+def log_det(gram, chosen):
+    """log det K_CC; minus infinity where rounding says that it is not positive."""
+    sign, value = np.linalg.slogdet(gram[np.ix_(chosen, chosen)])
+    return float(value) if sign > 0 else -np.inf
+
+
+def criticism_objective(gram, values, chosen, regularize=True):
+    """F(C) = sum_{l in C} |w(x_l)| + log det K_CC (OPC eq. 3)."""
+    chosen = list(chosen)
+    return float(np.abs(values[chosen]).sum()) + (log_det(gram, chosen) if regularize and chosen else 0.0)
+
+
+def first_best(values):
+    """The first of the values that equal the largest but for rounding; None where all are minus infinity."""
+    values = np.asarray(values)
+    top = values.max()
+    return None if top == -np.inf else int(np.flatnonzero(values >= top - TIE * max(1.0, abs(top)))[0])
+
+
+def greedy_prototypes(gram, count):
+    """The row that gives the largest J, one by one; of equal ones the lowest."""
+    chosen = []
+    for _ in range(count):
+        values = [-np.inf if j in chosen else prototype_objective(gram, [*chosen, j]) for j in range(len(gram))]
+        chosen.append(first_best(values))
+    return chosen
+
+
+def greedy_criticisms(gram, values, count, taken=(), regularize=True):
+    """The row that raises F most, one by one, rows of `taken` left out; copies of what is chosen are never chosen.
+
+    A copy is a row that multiplies det K_CC by no more than 1e-9 k(x, x).
+    """
+    chosen = []
+    for _ in range(count):
+        before = criticism_objective(gram, values, chosen, regularize)
+        gains = np.full(len(gram), -np.inf)
+        for row in set(range(len(gram))) - set(taken) - set(chosen):
+            gain = criticism_objective(gram, values, [*chosen, row], regularize) - before
+            if not regularize or np.exp(gain - abs(values[row])) > COPY * gram[row, row]:
+                gains[row] = gain
+        best = first_best(gains)
+        if best is None:
+            break
+        chosen.append(best)
+    return chosen
+
+
+def explained(gram, prototypes, criticisms, shares=None):
+    """For each criticism the nearest prototype, and the share of rows nearer to it than to any prototype, row by row."""
+    shares = np.full(len(gram), 1.0 / len(gram)) if shares is None else shares
+
+    def distance(i, j):
+        return gram[i, i] + gram[j, j] - 2.0 * gram[i, j]
+
+    nearest, closer = [], []
+    for c in criticisms:
+        away = [distance(c, s) for s in prototypes]
+        nearest.append(away.index(min(away)))
+        mine = [i for i in range(len(gram)) if distance(i, c) < min(distance(i, s) for s in prototypes)]
+        closer.append(float(shares[mine].sum()))
+    return nearest, closer
+
+
+def online(gram, m, c):
+    """OPC Algorithm 3 letter by letter: at each row greedy again from nothing, with the kernel columns of all rows seen.
+
+    What the prototypes leave out, the row or the prototype it displaced, goes to the criticisms, which keep their number
+    even where only copies are left. Of equal ones the one held longer stays.
+    """
+    held, critics = list(range(m)), list(range(m, m + c))
+    for n in range(m + c, len(gram)):
+        seen = gram[: n + 1]
+        candidates = [*held, n]
+        kept = []
+        for size in range(1, m + 1):
+            values = []
+            for j in candidates:
+                chosen = [*kept, j]
+                pulled = sum(seen[:, s].mean() for s in chosen)
+                within = sum(gram[s, t] for s in chosen for t in chosen)
+                values.append(-np.inf if j in kept else 2.0 / size * pulled - within / size**2)
+            kept.append(candidates[first_best(values)])
+        (left_out,) = set(candidates) - set(kept)
+        held = sorted(kept)
+        if c == 0:
+            continue
+        candidates = [*critics, left_out]
+        values = np.array([seen[:, l].mean() - np.mean([gram[s, l] for s in held]) for l in candidates])
+        places = greedy_criticisms(gram[np.ix_(candidates, candidates)], values, c)
+        spare = [place for place in range(c + 1) if place not in places]
+        critics = [candidates[place] for place in sorted([*places, *spare[: c - len(places)]])]
+    return held, critics
+
+
+def without_each(gram, values):
+    """F without each of the c + 1 points of a kernel matrix: as many determinants."""
+    everyone = range(len(gram))
+    return np.array([criticism_objective(gram, values, [i for i in everyone if i != j]) for j in everyone])
+
+
+def exchange(gram, values, held, rows):
+    """OPC Algorithm 4 with the witness held fixed: of the c points held and each row in turn, F is largest without one.
+
+    A row that multiplies det K_CC by no more than 1e-6 k(x, x) is a copy, and left out. Returns [(row, slot)] and the held.
+    """
+    held, entered = list(held), []
+    for row in rows:
+        both = [*held, row]
+        if np.exp(log_det(gram, both) - log_det(gram, held)) <= 1e-6 * gram[row, row]:
+            continue
+        values_without = without_each(gram[np.ix_(both, both)], values[both])
+        slot = int(values_without.argmax())
+        if slot < len(held):
+            held[slot] = row
+            entered.append((row, slot))
+    return entered, held
+
+
+def score(objective, ours, best, random):
+    """Where an objective value stands between random sets (0) and the best set known (1)."""
+    base = float(np.mean([objective(each) for each in random]))
+    return (objective(ours) - base) / (objective(best) - base)
+
+
+def draw(kind, n, d, rng):
+    """Small data with ties: rows that are equal, rows at equal distances, rows that mirror each other."""
+    if kind == "normal":
+        return rng.normal(size=(n, d))
+    if kind == "grid":
+        return rng.integers(0, 4, size=(n, d)).astype(np.float64)
+    if kind == "copies":
+        few = rng.normal(size=(max(2, n // 3), d))
+        return few[rng.integers(0, len(few), size=n)]
+    if kind == "mirrored":
+        half = rng.normal(size=((n + 1) // 2, d))
+        return np.concatenate([half, -half])[:n]
+    if kind == "lattice":
+        return np.arange(n)[:, None] * np.ones((1, d))
+    raise ValueError(kind)
+
+
+KINDS = ("normal", "grid", "copies", "mirrored", "lattice")
