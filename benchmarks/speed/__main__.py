@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.speed import (
     adaptive,
+    criticisms,
     crossover,
     discrepancy,
     drift,
@@ -41,6 +42,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "crossover": crossover.BENCHMARK,
     "memory_stream": drift.BENCHMARK,
     "merge": merging.BENCHMARK,
+    "criticisms": criticisms.BENCHMARK,
 }
 
 

@@ -3,14 +3,20 @@
 import numpy as np
 import pytest
 import scipy.sparse
-import stream_oracles
 from supersample.kernels import Cauchy, Function, Gaussian
 
+import stream_oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError, SupersampleError
 from supersample.features import Fourier
+from supersample.selection import polish
 
 GOOD = np.random.default_rng(0).normal(size=(60, 3))
+
+
+@pytest.fixture(autouse=True)
+def short_second_look(monkeypatch):
+    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
 
 
 def with_entry(value):

@@ -16,10 +16,14 @@ from supersample.selection import polish
 DATA = np.random.default_rng(0).normal(size=(200, 3))
 
 
+@pytest.fixture(autouse=True)
+def short_second_look(monkeypatch):
+    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")
 @pytest.mark.parametrize("options", [{}, {"n_prototypes": 3, "search": "tree", "features": "fourier"}])
-def test_scikit_learns_own_checks_pass(options, monkeypatch):
-    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
+def test_scikit_learns_own_checks_pass(options):
     done = check_estimator(ss.SuperSampler(random_state=0, **options), on_fail=None)
     assert [(each["check_name"], each["exception"]) for each in done if each["status"] in ("failed", "xfail")] == []
     skipped = [each["check_name"] for each in done if each["status"] == "skipped"]

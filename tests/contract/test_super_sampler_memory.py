@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 
+import stream_oracles
 import supersample as ss
 from supersample.selection.stream import CHUNK
 

@@ -2,13 +2,14 @@
 
 import pickle
 from functools import cache
+from itertools import pairwise
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import stream_oracles
 import supersample as ss
 from supersample.selection import polish
 from supersample.selection.plan import WARM_UP
@@ -58,7 +59,7 @@ def whole(search, weighted, n):
 
 def in_pieces(search, weighted, cuts, read=()):
     fitted = sampler(search)
-    for number, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for number, (start, stop) in enumerate(pairwise(cuts)):
         weight = WEIGHTS[start:stop] if weighted else None
         fitted = pickle.loads(pickle.dumps(fitted.partial_fit(DATA[start:stop], sample_weight=weight)))
         if number in read:

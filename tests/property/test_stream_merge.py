@@ -4,11 +4,11 @@ import pickle
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.exceptions import NotFittedError
 
+import stream_oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.selection import polish

@@ -115,8 +115,8 @@ def test_features_in_place_of_the_kernel_choose_nearly_the_same(classes):
     best = ss.critic(data, 12, 6, kernel=kernel, labels=given, method="exact")
     found = ss.critic(data, 12, 6, kernel=kernel, labels=given, method="features", n_features=8192, random_state=0)
     for_prototypes, for_criticisms = scores(data, kernel, found, best, given)
-    assert for_prototypes > 0.99
-    assert for_criticisms > 0.97
+    assert for_prototypes > 0.97
+    assert for_criticisms > 0.95
     assert len(set(found.prototypes.indices[:3]) & set(best.prototypes.indices[:3])) >= 2
     # The path is measured by features of its own: near the truth, and not below it as a path seen by the selection would be.
     gram = kernel(data) if given is None else oracle.local(kernel(data), labels)

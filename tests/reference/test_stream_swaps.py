@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from supersample.kernels import Gaussian
 
+import stream_oracles
 from supersample._compiled import swaps
 from supersample._random import as_seed
 from supersample.embedding.moments import scale_weights, squared_norms

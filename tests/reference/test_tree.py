@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import stream_oracles
 from supersample._compiled import tree as compiled
 from supersample._random import as_seed
 from supersample.embedding.moments import scale_weights, squared_norms
@@ -124,8 +124,8 @@ def test_lists_stay_consistent_through_many_swaps_and_a_rebuild(m, seed):
     check_consistent(again, features)
     np.testing.assert_array_equal(again.directions, tree.directions)
     assert again.swaps == 0
-    for row, slot in dict((slot, row) for row, slot in got).items():
-        np.testing.assert_array_equal(features[row], rows[slot])
+    for slot, row in {slot: row for row, slot in got}.items():
+        np.testing.assert_array_equal(features[slot], rows[row])
 
 
 def test_a_rebuild_splits_at_its_quantiles():

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import stream_oracles
 from supersample._random import as_seed
 from supersample.embedding.moments import scale_log_weights, scale_weights
 from supersample.selection import background

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
+import stream_oracles
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fourier
@@ -104,7 +104,7 @@ def test_rows_do_not_depend_on_their_company():
 
 
 def test_what_it_cannot_do_is_refused():
-    with pytest.raises(InputError, match="Euclidean distance.*Laplacian.*Fourier"):
+    with pytest.raises(InputError, match=r"Euclidean distance.*Laplacian.*Fourier"):
         Judge(Laplacian(1.0), 64)
-    with pytest.raises(InputError, match="n_features.*even.*63"):
+    with pytest.raises(InputError, match=r"n_features.*even.*63"):
         Judge(Gaussian(1.0), 63)

@@ -2,14 +2,23 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
+import stream_oracles
 import supersample as ss
 from supersample.features import Landmark
 from supersample.judgement.certificate import captured_energy, certify, theorem_one
+from supersample.selection import polish
 
 N = 6000
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shorter_second_look():
+    """A selection is judged alike, however long it was polished."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polish, "_KICKED_SLOTS", 300)
+        yield
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +37,7 @@ def test_the_held_out_estimate_is_unbiased(judged):
     # Twelve estimates of MMD^2 with a relative error of some 0.25 each: the mean has 0.07, so the interval is 4 of them.
     ratios = [(sampler.mmd_ / truth.mmd(sampler.prototypes_)) ** 2 for sampler, truth in judged]
     assert 0.7 < np.mean(ratios) < 1.4
-    assert 0.2 < np.min(ratios)
+    assert np.min(ratios) > 0.2
     assert np.max(ratios) < 3.0
 
 

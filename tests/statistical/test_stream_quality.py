@@ -2,12 +2,21 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from supersample.kernels import Gaussian
 
+import stream_oracles
 import supersample as ss
+from supersample.selection import polish
 
 N, M = 20_000, 100
+
+
+@pytest.fixture(scope="module", autouse=True)
+def shorter_second_look():
+    """Ten kicks in place of forty: what passes with fewer passes with more, in a third of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(polish, "_KICKED_SLOTS", 1000)
+        yield
 
 
 class Case:

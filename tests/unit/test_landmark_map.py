@@ -170,7 +170,7 @@ def test_a_median_bandwidth_comes_from_the_sample():
 
 @pytest.mark.parametrize("counts", [(0, 16), (20, 0), (20, 1.5), (True, 16)])
 def test_bad_counts_are_refused(counts):
-    with pytest.raises((InputError, InputTypeError), match="n_landmarks|n_residual"):
+    with pytest.raises((InputError, InputTypeError), match=r"n_landmarks|n_residual"):
         Landmark.from_sample(Gaussian(1.0), SAMPLE, *counts, random_state=0)
 
 

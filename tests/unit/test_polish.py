@@ -4,11 +4,11 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from supersample.kernels import Function, Gaussian, Matern
 
+import stream_oracles
 from supersample.selection import polish as module
 from supersample.selection.calibration import _RIDGE, calibrate
 from supersample.selection.polish import polish
@@ -40,7 +40,8 @@ def test_descent_makes_the_swaps_of_the_twin_on_whole_numbers(m, monkeypatch):
 
 @pytest.mark.parametrize("kernel", [Gaussian(0.8), Matern(0.5, 1.0)])
 @pytest.mark.parametrize("m", [2, 7, 20])
-def test_no_single_swap_improves_the_result(kernel, m):
+def test_no_single_swap_improves_the_result(kernel, m, monkeypatch):
+    monkeypatch.setattr(module, "_KICKED_SLOTS", 400)
     for seed in range(3):
         pool, gram, pull = problem(seed, kernel=kernel)
         chosen = polish(kernel, pool, pull, np.arange(m), np.random.default_rng(0))
@@ -50,10 +51,11 @@ def test_no_single_swap_improves_the_result(kernel, m):
         assert stream_oracles.discrepancy(gram, pull, chosen) < stream_oracles.discrepancy(gram, pull, np.arange(m))
 
 
-def test_one_point_and_two_points_are_the_best_of_all():
+def test_one_point_and_two_points_are_the_best_of_all(monkeypatch):
     for seed in range(4):
         pool, gram, pull = problem(seed, n=30)
         for m in (1, 2):
+            monkeypatch.setattr(module, "_KICKED_SLOTS", 400)
             best = min(stream_oracles.discrepancy(gram, pull, each) for each in combinations(range(30), m))
             got = polish(Gaussian(0.8), pool, pull, np.arange(m), np.random.default_rng(0))
             assert stream_oracles.discrepancy(gram, pull, got) == pytest.approx(best, abs=1e-6)

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from supersample.kernels import Function, Gaussian
 
+import stream_oracles
 import supersample as ss
 from supersample.features import Fastfood, Fourier, Landmark
 from supersample.selection import polish, second_look

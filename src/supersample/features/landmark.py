@@ -11,9 +11,8 @@ from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Points, PointsLike, RandomState, Reals
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
-from supersample.features.kernels import KernelLike, as_kernel
-from supersample.features.kernels.base import as_float64
-from supersample.features.nystroem import Nystroem, pivoted_landmarks
+from supersample.features.kernels import KernelLike
+from supersample.features.nystroem import Nystroem, landmarks_of
 from supersample.records.arrays import check_count
 
 __all__ = ["Landmark"]
@@ -86,11 +85,8 @@ class Landmark(FeatureMap):
         A "median" bandwidth is resolved from the sample.
         """
         seed = as_seed(random_state)
-        rows = as_float64(sample, "sample")
-        resolved = as_kernel(kernel).resolve(rows, random_state=seed.entropy)
-        count = check_count(n_landmarks, "n_landmarks")
-        chosen = pivoted_landmarks(resolved, rows, count, seed=seed, tolerance=_SPAN_TOLERANCE)
-        return cls(resolved, rows[chosen], n_residual, dtype=dtype, random_state=seed.child("residual").sequence())
+        resolved, landmarks = landmarks_of(kernel, sample, n_landmarks, seed, _SPAN_TOLERANCE)
+        return cls(resolved, landmarks, n_residual, dtype=dtype, random_state=seed.child("residual").sequence())
 
     @property
     def identity(self) -> Mapping[str, Any]:

@@ -17,7 +17,7 @@ from supersample.features.kernels import Kernel, KernelLike, as_kernel
 from supersample.features.kernels.base import as_float64
 from supersample.records.arrays import check_count
 
-__all__ = ["Nystroem", "pivoted_landmarks"]
+__all__ = ["Nystroem", "landmarks_of", "pivoted_landmarks"]
 
 _SAMPLE_ROWS = 5000
 #: Pivots are drawn until this share of the sum of k(x, x) is left: what is smaller is rounding noise.
@@ -75,11 +75,8 @@ class Nystroem(FeatureMap):
 
         A "median" bandwidth is resolved from the sample.
         """
-        seed = as_seed(random_state)
-        rows = as_float64(sample, "sample")
-        resolved = as_kernel(kernel).resolve(rows, random_state=seed.entropy)
-        chosen = pivoted_landmarks(resolved, rows, check_count(n_landmarks, "n_landmarks"), seed=seed)
-        return cls(resolved, rows[chosen], dtype=dtype)
+        resolved, landmarks = landmarks_of(kernel, sample, n_landmarks, as_seed(random_state), _TRACE_TOLERANCE)
+        return cls(resolved, landmarks, dtype=dtype)
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -108,6 +105,16 @@ class Nystroem(FeatureMap):
             out[rows] = (values @ self._whitening)[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
+
+
+def landmarks_of(
+    kernel: KernelLike, sample: PointsLike, n_landmarks: int, seed: Seed, tolerance: float
+) -> tuple[Kernel, Floats]:
+    """Return the kernel, a "median" bandwidth resolved from the sample, and landmarks chosen from it."""
+    rows = as_float64(sample, "sample")
+    resolved = as_kernel(kernel).resolve(rows, random_state=seed.sequence())
+    count = check_count(n_landmarks, "n_landmarks")
+    return resolved, rows[pivoted_landmarks(resolved, rows, count, seed=seed, tolerance=tolerance)]
 
 
 def pivoted_landmarks(

@@ -1,0 +1,81 @@
+"""The methods under comparison, timed, and the exact objectives that judge them."""
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+import supersample as ss
+from supersample.selection import stream
+
+__all__ = ["Choice", "Judge", "batch", "kernel_of", "nearest_error", "online", "streamed"]
+
+Floats = npt.NDArray[np.float64]
+Indices = npt.NDArray[np.int64]
+
+
+class Choice(NamedTuple):
+    """Rows chosen as prototypes and as criticisms, and the seconds it took."""
+
+    prototypes: Indices
+    criticisms: Indices
+    seconds: float
+
+
+def kernel_of(points: Floats) -> ss.kernels.Gaussian:
+    """Return the one kernel that all methods share: bandwidth by the median distance of the first 2,000 rows."""
+    return ss.kernels.Gaussian(ss.kernels.median_distance(points[:2000]))
+
+
+def batch(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int, labels: Indices | None = None) -> Choice:
+    """Choose by greedy J and F over all rows, with exact kernel values; `labels` for the local kernel."""
+    return _critique(lambda: ss.critic(points, prototypes, criticisms, kernel=kernel, labels=labels, method="exact"))
+
+
+def online(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int) -> Choice:
+    """Choose by Online Greedy (OPC Algorithm 3)."""
+    return _critique(lambda: ss.online_critic(points, prototypes, criticisms, kernel=kernel))
+
+
+def streamed(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int, seed: int) -> tuple[Choice, Choice]:
+    """Choose by the fast stream: what SuperSampler shows, and what its stream holds before the second look (OPC 2 and 4)."""
+    start = time.perf_counter()
+    sampler = ss.SuperSampler(prototypes, criticisms, kernel=kernel, random_state=seed).fit(points)
+    passed = time.perf_counter() - start
+    shown = sampler.prototype_indices_, sampler.criticism_indices_
+    seconds = time.perf_counter() - start
+    held = stream.drain(sampler._state)
+    return Choice(*shown, seconds), Choice(held.reservoir.rows.positions, held.criticisms.rows.positions, passed)
+
+
+def _critique(choose: Callable[[], ss.Critique]) -> Choice:
+    start = time.perf_counter()
+    found = choose()
+    return Choice(found.prototypes.indices, found.criticisms.indices, time.perf_counter() - start)
+
+
+class Judge:
+    """The exact objectives of OPC eqs. 2 and 3 for any choice from the rows; O(N^2 d) once, O(N) memory."""
+
+    def __init__(self, points: Floats, kernel: ss.kernels.Kernel) -> None:
+        self.points, self.kernel = points, kernel
+        blocks = range(0, len(points), 1000)
+        self.means: Floats = np.concatenate([kernel(points[start : start + 1000], points).mean(axis=1) for start in blocks])
+
+    def J(self, prototypes: Indices) -> float:  # noqa: N802  the paper's letter
+        """Return 2 mean_S z - mean_SS k: the squared MMD to all rows, but for sign and a constant."""
+        return float(2.0 * self.means[prototypes].mean() - self.kernel(self.points[prototypes]).mean())
+
+    def F(self, criticisms: Indices, prototypes: Indices) -> float:  # noqa: N802  the paper's letter
+        """Return sum_C |w| + log det K_CC, w the witness of these prototypes."""
+        theirs = self.kernel(self.points[criticisms], self.points[prototypes]).mean(axis=1)
+        spread = np.linalg.slogdet(self.kernel(self.points[criticisms]))[1]
+        return float(np.abs(self.means[criticisms] - theirs).sum() + spread)
+
+
+def nearest_error(prototypes: Floats, labels: Indices, points: Floats, truth: Indices) -> float:
+    """Return how often the label of the nearest prototype is wrong."""
+    squares = (prototypes**2).sum(axis=1) - 2.0 * points @ prototypes.T
+    return float(np.mean(labels[squares.argmin(axis=1)] != truth))
