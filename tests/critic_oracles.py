@@ -1,6 +1,8 @@
-"""Slow, obvious twins of prototypes and criticisms: every objective value from the full kernel matrix, nothing kept between steps."""
+"""Slow, obvious twins of prototypes and criticisms: every objective value from the full kernel matrix, nothing kept."""
 
 import numpy as np
+
+import stream_oracles
 
 TIE = 1e-12
 COPY = 1e-9
@@ -112,7 +114,7 @@ def online(gram, m, c):
         if c == 0:
             continue
         candidates = [*critics, left_out]
-        values = np.array([seen[:, l].mean() - np.mean([gram[s, l] for s in held]) for l in candidates])
+        values = np.array([seen[:, j].mean() - np.mean([gram[s, j] for s in held]) for j in candidates])
         places = greedy_criticisms(gram[np.ix_(candidates, candidates)], values, c)
         spare = [place for place in range(c + 1) if place not in places]
         critics = [candidates[place] for place in sorted([*places, *spare[: c - len(places)]])]
@@ -141,6 +143,46 @@ def exchange(gram, values, held, rows):
             held[slot] = row
             entered.append((row, slot))
     return entered, held
+
+
+def offer(gram, values, held, rows, size):
+    """Free places take whatever is no copy; then every row is weighed against those held."""
+    held, rows = list(held), list(rows)
+    while len(held) < size and rows:
+        row = rows.pop(0)
+        left = np.exp(log_det(gram, [*held, row]) - (log_det(gram, held) if held else 0.0))
+        if left > 1e-6 * gram[row, row]:
+            held.append(row)
+    return exchange(gram, values, held, rows)[1] if rows else held
+
+
+def stream(features, gram, m, c, threshold):
+    """OPC Algorithms 2 and 4 on a whole stream, block by block as `stream_oracles.stream`: positions of both kinds of points.
+
+    After each block the rows that the reservoir refused are offered, then the points that it dropped, slot by slot, then rows
+    of the block that were taken and dropped within it. The witness is that of the features after the block.
+    """
+    features = np.asarray(features, dtype=np.float64)
+    held, critics, start = [], [], 0
+    while start < len(features):
+        stop = min(len(features), start + max(8, start // 16))
+        mean = features[:stop].mean(axis=0)
+        free = min(m - len(held), stop - start)
+        held += range(start, start + free)
+        first = start + free
+        if first < stop:
+            swaps, _ = stream_oracles.offer(features[first:stop], features[held], mean, threshold)
+            before = list(held)
+            for row, slot in swaps:
+                held[slot] = first + row
+            taken = [first + row for row, _ in swaps]
+            dropped = [before[slot] for slot in sorted({slot for _, slot in swaps})]
+            dropped += sorted(set(taken) - set(held))
+            values = features @ (mean - features[held].mean(axis=0))
+            critics = offer(gram, values, critics, [row for row in range(first, stop) if row not in taken], c)
+            critics = offer(gram, values, critics, dropped, c)
+        start = stop
+    return held, critics
 
 
 def score(objective, ours, best, random):

@@ -29,6 +29,10 @@ _STYLES: dict[str, dict[str, Any]] = {
     "fast stream": {"color": "#0072B2", "marker": "o", "linestyle": "-"},
     "fast stream, one a class": {"color": "#D55E00", "marker": "P", "linestyle": "--"},
 }
+_PANELS = (
+    ("random", "k-means, nearest rows", "batch, global kernel", "fast stream"),
+    ("random", "batch, local kernel", "fast stream, one a class"),
+)
 
 
 def classification(out: Path, name: str, images: Images, held_out: Images, quick: bool, pool: Executor) -> None:
@@ -70,13 +74,13 @@ def classification(out: Path, name: str, images: Images, held_out: Images, quick
     for method, errors in curves.items():
         listed = ", ".join(f"{count}: {value:.1%}" for count, value in zip(counts, errors, strict=True))
         print(f"classification  {method:24} {listed}")
-    with panels(out / f"classification-{name}", 1) as (axis,):
-        axis.figure.set_size_inches(5.2, 3.6)
-        for method, errors in curves.items():
-            axis.plot(counts, 100.0 * np.array(errors), **_STYLES[method], mfc="none", label=method)
-        axis.set(xlabel="prototypes", ylabel="error on held-out images (%)", ylim=(0, None))
-        axis.set_xticks(counts)
-        axis.legend()
+    with panels(out / f"classification-{name}", 2) as axes:
+        for axis, methods, title in zip(axes, _PANELS, ("(a) labels not seen", "(b) each class by itself"), strict=True):
+            for method in methods:
+                axis.plot(counts, 100.0 * np.array(curves[method]), **_STYLES[method], mfc="none", label=method)
+            axis.set(xlabel="prototypes", ylabel="error on held-out images (%)", ylim=(0, 72), title=title)
+            axis.set_xticks(counts)
+            axis.legend()
 
 
 def _stream(count: int, seed: int, points: Floats, kernel: ss.kernels.Kernel) -> Indices:

@@ -23,7 +23,7 @@ _BANDWIDTHS = (1.0, 0.5, 0.25)
 
 
 class _Trial(NamedTuple):
-    """Groups that hold a criticism of each method; prototypes of the stream in groups; least distance of a group to all else."""
+    """Groups with a criticism, by method; the stream's prototypes in groups; the least distance of a group to all else."""
 
     found: dict[str, int]
     prototypes: int
@@ -47,7 +47,8 @@ def rare_groups(out: Path, quick: bool, pool: Executor) -> None:
             }
             listed = ", ".join(f"{name} {np.mean(counts):.1f} (least {min(counts)})" for name, counts in found.items())
             print(
-                f"rare groups  bandwidth {bandwidth:<4g} {order:6} of {GROUPS}: {listed}; prototypes there: at most {max(spent)}; "
+                f"rare groups  bandwidth {bandwidth:<4g} {order:6} of {GROUPS}: {listed}; prototypes there: at most "
+                f"{max(spent)}; "
                 f"nearest other point: {apart:.1f} bandwidths; at least 9 in every stream: "
                 f"{'met' if min(found['stream']) >= GROUPS - 1 else 'MISSED'}"
             )

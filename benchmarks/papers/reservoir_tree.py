@@ -13,7 +13,7 @@ from benchmarks.papers.figures import panels, write_numbers
 from benchmarks.papers.reservoir_trial import M, fourier_map, mixture_stream
 from supersample._compiled import tree as compiled
 from supersample._random import Seed
-from supersample.selection.tree import build, rebuild
+from supersample.selection.tree import build
 
 __all__ = ["figure2"]
 
@@ -109,5 +109,5 @@ def _decide(seed: int, n: int) -> Decisions:
             decided[0, i - M] = slot[0]
             swaps += 1
             if swaps % M == 0:
-                tree = rebuild(tree, held)
+                tree = build(held, Seed(seed), tree.builds)
     return Decisions(decided[0], decided[1], histogram)

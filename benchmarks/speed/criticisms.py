@@ -2,6 +2,7 @@
 
 import importlib
 import time
+from functools import partial
 from importlib.util import find_spec
 from typing import Any
 
@@ -28,8 +29,8 @@ def streams(n: int, rounds: int) -> dict[str, Any]:
     }
     for sampler in samplers.values():
         _ = sampler.fit(points[:6_000]).prototypes_  # compiles
-    seconds = race(rounds, {name: lambda sampler=sampler: sampler.fit(points) for name, sampler in samplers.items()})
-    reads = race(1, {name: lambda sampler=sampler: sampler.prototypes_ for name, sampler in samplers.items()})
+    seconds = race(rounds, {name: partial(sampler.fit, points) for name, sampler in samplers.items()})
+    reads = race(1, {name: partial(getattr, sampler, "prototypes_") for name, sampler in samplers.items()})
     return {name: {"fit": seconds[name], "read": reads[name], "mmd": samplers[name].mmd_} for name in samplers}
 
 

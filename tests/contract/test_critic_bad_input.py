@@ -78,7 +78,7 @@ def test_bad_options(what):
 
 @both
 def test_rows_that_are_all_equal_have_no_median_distance(function):
-    with pytest.raises(InputError, match="bandwidth='median'.*equal"):
+    with pytest.raises(InputError, match=r"bandwidth='median'.*equal"):
         function(np.ones((20, 3)), 2, 1)
     found = function(np.ones((20, 3)), 2, 1, kernel=ss.kernels.Gaussian(1.0))
     assert found.prototypes.mmd[-1] == pytest.approx(0.0, abs=1e-7)

@@ -3,14 +3,15 @@
 import copy
 import pickle
 from functools import cache
+from itertools import pairwise
 
-import critic_oracles as oracle
 import numpy as np
 import pytest
-import stream_oracles
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import critic_oracles as oracle
+import stream_oracles
 import supersample as ss
 from supersample.selection import polish, second_look
 from supersample.selection.plan import WARM_UP
@@ -49,7 +50,7 @@ def whole(weighted, search, n=N):
 
 def in_pieces(weighted, search, cuts, looks=()):
     fitted = sampler(search=search)
-    for number, (start, stop) in enumerate(zip(cuts[:-1], cuts[1:], strict=True)):
+    for number, (start, stop) in enumerate(pairwise(cuts)):
         weight = WEIGHTS[start:stop] if weighted else None
         fitted = pickle.loads(pickle.dumps(fitted.partial_fit(DATA[start:stop], sample_weight=weight)))
         if number in looks:

@@ -1,10 +1,10 @@
 """Batch prototypes and criticisms against greedy by brute force."""
 
-import critic_oracles as oracle
 import numpy as np
 import pytest
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
+import critic_oracles as oracle
 import supersample as ss
 from supersample.selection import greedy, pool
 

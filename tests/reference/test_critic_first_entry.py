@@ -1,10 +1,10 @@
 """The step of the online criticisms against all c + 1 leave-one-out choices, each by its own determinant."""
 
-import critic_oracles as oracle
 import numpy as np
 import pytest
 from supersample.kernels import Cauchy, Gaussian, Laplacian
 
+import critic_oracles as oracle
 from supersample._compiled.criticisms import first_entry
 from supersample.selection.criticisms import Criticisms
 from supersample.selection.rows import Rows

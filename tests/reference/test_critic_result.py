@@ -1,10 +1,10 @@
 """What batch prototypes and criticisms say: MMD path, witness, nearest prototype, share; and the way through features."""
 
-import critic_oracles as oracle
 import numpy as np
 import pytest
 from supersample.kernels import Function, Gaussian, Laplacian
 
+import critic_oracles as oracle
 import supersample as ss
 from supersample.selection.critic import explain
 
@@ -71,7 +71,9 @@ def test_shares_of_more_rows_than_one_block():
 def test_no_criticisms():
     found = ss.critic(np.random.default_rng(0).normal(size=(20, 3)), 4, 0, random_state=0)
     assert found.criticisms.points.shape == (0, 3)
-    assert found.criticisms.indices.shape == found.criticisms.weights.shape == found.witness.shape == found.nearest.shape == (0,)
+    assert (
+        found.criticisms.indices.shape == found.criticisms.weights.shape == found.witness.shape == found.nearest.shape == (0,)
+    )
 
 
 def test_every_row_a_prototype_or_a_criticism():

@@ -1,10 +1,10 @@
 """Online Greedy against OPC Algorithm 3, letter by letter."""
 
-import critic_oracles as oracle
 import numpy as np
 import pytest
 from supersample.kernels import Cauchy, Gaussian, Laplacian
 
+import critic_oracles as oracle
 import supersample as ss
 
 KERNELS = (Gaussian(0.5), Laplacian(1.0), Cauchy(0.5), Gaussian(1.0) + 0.3 * Laplacian(1.0))

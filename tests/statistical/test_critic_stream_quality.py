@@ -1,13 +1,14 @@
 """How near the stream's prototypes and criticisms come to batch, and whether groups that prototypes pass over are found."""
 
-import critic_oracles as oracle
 import numpy as np
 import pytest
-import stream_oracles
 from scipy.spatial.distance import cdist
 from supersample.kernels import Gaussian
 
+import critic_oracles as oracle
+import stream_oracles
 import supersample as ss
+from supersample.selection.greedy import greedy_criticisms
 
 SIZE, CRITICS = 30, 10
 DATA, _ = stream_oracles.mixture(3000, np.random.default_rng(7), width=4)
@@ -36,9 +37,7 @@ def test_the_stream_comes_near_batch(batch, order):
     own = np.setdiff1d(np.arange(len(DATA)), prototypes)
     values = oracle.witness(gram, prototypes)
     free = np.isin(np.arange(len(DATA)), own)
-    greedy = ss.selection.greedy.greedy_criticisms(
-        lambda r, c: gram[np.ix_(r, c)], values, np.ones(len(DATA)), CRITICS, free
-    )
+    greedy = greedy_criticisms(lambda r, c: gram[np.ix_(r, c)], values, np.ones(len(DATA)), CRITICS, free)
     for target, witness in ((greedy, values), (best.criticisms.indices, oracle.witness(gram, best.prototypes.indices))):
         there = oracle.score(lambda s, w=witness: oracle.criticism_objective(gram, w, s), criticisms, target, others)
         assert there >= 0.9

@@ -11,9 +11,13 @@ from supersample.kernels import Function, Gaussian, Matern
 import stream_oracles
 from supersample.selection import polish as module
 from supersample.selection.calibration import _RIDGE, calibrate
-from supersample.selection.polish import polish
+from supersample.selection.pool import ExactPool
 
 LINEAR = Function(lambda a, b: a @ b.T, name="linear")
+
+
+def polish(kernel, pool, pull, start, generator):
+    return module.polish(ExactPool(kernel, pool), pull, start, generator)
 
 
 def problem(seed, n=60, kernel=None, width=2):
@@ -78,6 +82,14 @@ def test_kicks_only_ever_help(monkeypatch):
 def test_a_pool_with_nothing_to_choose_from_is_returned_whole():
     pool, _, pull = problem(0, n=5)
     assert sorted(polish(Gaussian(0.8), pool, pull, np.array([3, 1, 0, 2, 4]), np.random.default_rng(0))) == [0, 1, 2, 3, 4]
+
+
+def test_wide_pools_are_polished_alike_through_their_gram_matrix():
+    # From 17 columns on kernel rows come from a Gram matrix: the same problem, with columns of zeros added, has the same end.
+    pool, _, pull = problem(2, n=120)
+    wide = np.concatenate([pool, np.zeros((120, 20))], axis=1)
+    plain, gram = (polish(Gaussian(0.8), each, pull, np.arange(12), np.random.default_rng(0)) for each in (pool, wide))
+    np.testing.assert_array_equal(plain, gram)
 
 
 def test_equal_rows_end_the_descent():

@@ -3,12 +3,15 @@
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
 from supersample.features.judge import Judge
 from supersample.features.kernels import Kernel, Stationary
+from supersample.selection.rows import Rows
 
 __all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "make_plan"]
 
@@ -17,6 +20,8 @@ Search = Literal["auto", "exact", "tree"]
 
 #: Rows that are looked at before the maps are fixed.
 WARM_UP = 5000
+#: Draws by weight of the rows that a median distance is taken from.
+_MEDIAN_ROWS = 2000
 #: Features that the selection never sees; their mean judges it.
 _HELD_OUT = 128
 _FOURIER, _LANDMARKS, _RESIDUAL = 512, 200, 128
@@ -61,13 +66,13 @@ class Plan:
         return self.feature_map.kernel
 
 
-def make_plan(settings: Settings, points: Floats) -> Plan:
+def make_plan(settings: Settings, rows: Rows) -> Plan:
     """Fix bandwidth and maps from the first rows."""
-    seed = settings.seed
+    seed, points = settings.seed, rows.points
     if isinstance(settings.features, FeatureMap):
         feature_map = settings.features
     else:
-        kernel = _resolve(settings.kernel, points, seed)
+        kernel = _resolve(settings.kernel, _weighted_sample(rows, seed), seed)
         feature_map = _feature_map(settings.features, settings.n_features, kernel, points, seed)
     kernel = feature_map.kernel
     held_seed = seed.child("held-out")
@@ -93,6 +98,15 @@ def _feature_map(features: str, n_features: int | None, kernel: Kernel, points: 
         raise InputError(f"n_features must be at least 2 for features='auto', got {n_features}")
     most = (n_features * _LANDMARKS) // (_LANDMARKS + _RESIDUAL) or 1
     return Landmark.from_sample(kernel, points, most, n_features - most, random_state=state)
+
+
+def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
+    """Return rows in proportion to their weights: the scale of the data is that of where their weight is."""
+    weights = rows.relative_weights()
+    if weights.size == 0 or weights.min() == weights.max():
+        return rows.points
+    chosen = seed.child("weighted sample").generator().choice(len(rows), _MEDIAN_ROWS, p=weights / weights.sum())
+    return rows.points[np.unique(chosen)]
 
 
 def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:

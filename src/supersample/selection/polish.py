@@ -10,8 +10,8 @@ from supersample.selection.pool import ExactPool, Singles
 
 __all__ = ["polish"]
 
-#: Slots offered to the pool by kicks in all: 40 kicks for 100 points.
-_KICKED_SLOTS = 4000
+#: Kicks at most, and slots looked at by all kicks: large selections, whose descents are long, get fewer.
+_MOST_KICKS, _KICKED_SLOTS = 40, 4000
 _KICKED_SHARE = 0.05
 _KICK_CHOICES = 16
 #: Gains under this share of k(x, x) are rounding.
@@ -81,7 +81,7 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
     lowest = height(best)
     if pool.points.shape[0] - m < 1:
         return best.chosen
-    for _ in range(_KICKED_SLOTS // m):
+    for _ in range(min(_MOST_KICKS, _KICKED_SLOTS // m)):
         trial = best.copy()
         for slot in generator.choice(m, max(1, round(_KICKED_SHARE * m)), replace=False):
             free = np.flatnonzero(~trial.taken)

@@ -12,7 +12,7 @@ from supersample._random import Seed
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import squared_norms
 from supersample.selection.rows import Rows
-from supersample.selection.tree import Tree, build, rebuild
+from supersample.selection.tree import Tree, build
 
 __all__ = ["Offered", "Reservoir"]
 
@@ -116,7 +116,7 @@ class Reservoir:
     def _balanced_tree(self, seed: Seed) -> Tree:
         if self.tree is None:
             return build(self.features, seed)
-        return rebuild(self.tree, self.features) if self.tree.swaps >= self.size else self.tree
+        return build(self.features, seed, self.tree.builds) if self.tree.swaps >= self.size else self.tree
 
     def _renew_basis(self, n_used: int) -> None:
         if self.basis.shape[0] == 0 or n_used >= 2 * self.basis_at:

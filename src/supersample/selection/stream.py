@@ -91,7 +91,7 @@ def update(state: Stream, rows: Rows) -> Stream:
     if state.plan is None:
         if len(waiting) < WARM_UP:
             return replace(state, pending=waiting.copy())
-        state = _begin(state, make_plan(state.settings, waiting.points[:WARM_UP]))
+        state = _begin(state, make_plan(state.settings, waiting.take(slice(0, WARM_UP))))
     whole = len(waiting) - len(waiting) % CHUNK
     if whole:
         state = _take_in(state, waiting.take(slice(0, whole)))
@@ -103,7 +103,7 @@ def drain(state: Stream) -> Stream:
     if len(state.pending) == 0:
         return state
     if state.plan is None:
-        state = _begin(state, make_plan(state.settings, state.pending.points))
+        state = _begin(state, make_plan(state.settings, state.pending))
     return replace(_take_in(state, state.pending), pending=Rows.none(state.width))
 
 

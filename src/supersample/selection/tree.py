@@ -10,7 +10,7 @@ from supersample._compiled.swaps import dot
 from supersample._random import Seed
 from supersample._typing import Floats, Indices
 
-__all__ = ["Tree", "build", "rebuild"]
+__all__ = ["Tree", "build"]
 
 Singles = npt.NDArray[np.float32]
 
@@ -19,61 +19,50 @@ Singles = npt.NDArray[np.float32]
 class Tree:
     """Nodes of a complete binary tree, with the leaf of each point cached and the points of each leaf as a list.
 
-    directions: one random unit vector for each inner node; quantiles: where in the projected points it splits; splits: the
-    values there when the tree was last balanced; swaps: how many points have changed place since then.
+    directions: one random unit vector for each inner node; splits: where along it points part; swaps: how many points have
+    changed place since the tree was built; builds: how many trees there have been.
     """
 
     directions: Singles
-    quantiles: Floats
     splits: Singles
     leaves: Indices
     first: Indices
     following: Indices
     swaps: int
+    builds: int
 
 
-def build(features: Singles, seed: Seed) -> Tree:
-    """Return a tree with about 2 log2 M points a leaf, each split at a uniform random quantile in [0.25, 0.75]."""
+def build(features: Singles, seed: Seed, builds: int = 0) -> Tree:
+    """Return a tree with about 2 log2 M points a leaf, each node split at a uniform random quantile in [0.25, 0.75].
+
+    Built anew after every M swaps, with new directions, so that an unlucky draw does not stay: O(M D log M) each time, or
+    O(D log M) for each swap. `builds` counts the trees of a stream and keys their draws.
+    """
     m, width = features.shape
     depth = max(0, round(np.log2(m / (2.0 * np.log2(max(m, 2))))))
     inner = 2**depth - 1
-    generator = seed.child("tree").generator()
+    generator = seed.child("tree").child(builds).generator()
     directions = generator.standard_normal((inner, width))
     directions /= np.linalg.norm(directions, axis=1, keepdims=True)
     quantiles = generator.uniform(0.25, 0.75, inner)
-    return rebuild(
-        Tree(
-            directions.astype(np.float32),
-            quantiles,
-            np.zeros(inner, dtype=np.float32),
-            np.zeros(m, dtype=np.int64),
-            np.zeros(inner + 1, dtype=np.int64),
-            np.zeros(m, dtype=np.int64),
-            0,
-        ),
-        features,
-    )
+    return _split(features, directions.astype(np.float32), quantiles, builds + 1)
 
 
-def rebuild(tree: Tree, features: Singles) -> Tree:
-    """Return the tree with its splits at the same quantiles of the points held now.
-
-    O(M D log M), done after every M swaps: O(D log M) for each swap.
-    """
-    inner = tree.quantiles.size
+def _split(features: Singles, directions: Singles, quantiles: Floats, builds: int) -> Tree:
+    inner = quantiles.size
     splits = np.zeros(inner, dtype=np.float32)
-    leaves = np.full(features.shape[0], -1, dtype=np.int64)
     members: dict[int, Indices] = {0: np.arange(features.shape[0])}
     for node in range(inner):
         mine = members.pop(node)
         # The same order of summation as the search uses, so that a point is found in the leaf where it was put.
-        values = np.array([dot(tree.directions[node], features[slot]) for slot in mine], dtype=np.float32)
-        splits[node] = np.quantile(values, tree.quantiles[node]) if mine.size else 0.0
+        values = np.array([dot(directions[node], features[slot]) for slot in mine], dtype=np.float32)
+        splits[node] = np.quantile(values, quantiles[node]) if mine.size else 0.0
         right = values >= splits[node]
         members[2 * node + 1], members[2 * node + 2] = mine[~right], mine[right]
+    leaves = np.full(features.shape[0], -1, dtype=np.int64)
     first = np.full(inner + 1, -1, dtype=np.int64)
     following = np.full(features.shape[0], -1, dtype=np.int64)
     for node, mine in members.items():
         for slot in mine:
             compiled.move(int(slot), node - inner, leaves, first, following)
-    return Tree(tree.directions, tree.quantiles, splits, leaves, first, following, 0)
+    return Tree(directions, splits, leaves, first, following, 0, builds)
