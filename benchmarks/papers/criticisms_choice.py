@@ -17,7 +17,7 @@ Indices = npt.NDArray[np.int64]
 
 
 class Choice(NamedTuple):
-    """Rows chosen as prototypes and as criticisms, and the seconds it took."""
+    """Rows chosen as prototypes and as criticisms, and the seconds of CPU that it took, which other work hardly changes."""
 
     prototypes: Indices
     criticisms: Indices
@@ -25,8 +25,8 @@ class Choice(NamedTuple):
 
 
 def kernel_of(points: Floats) -> ss.kernels.Gaussian:
-    """Return the one kernel that all methods share: bandwidth by the median distance of the first 2,000 rows."""
-    return ss.kernels.Gaussian(ss.kernels.median_distance(points[:2000]))
+    """Return the one kernel that all methods share: bandwidth by the median distance of 1,000 rows."""
+    return ss.kernels.Gaussian(ss.kernels.median_distance(points, random_state=0))
 
 
 def batch(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int, labels: Indices | None = None) -> Choice:
@@ -41,19 +41,19 @@ def online(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticism
 
 def streamed(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int, seed: int) -> tuple[Choice, Choice]:
     """Choose by the fast stream: what SuperSampler shows, and what its stream holds before the second look (OPC 2 and 4)."""
-    start = time.perf_counter()
+    start = time.process_time()
     sampler = ss.SuperSampler(prototypes, criticisms, kernel=kernel, random_state=seed).fit(points)
-    passed = time.perf_counter() - start
+    passed = time.process_time() - start
     shown = sampler.prototype_indices_, sampler.criticism_indices_
-    seconds = time.perf_counter() - start
+    seconds = time.process_time() - start
     held = stream.drain(sampler._state)
     return Choice(*shown, seconds), Choice(held.reservoir.rows.positions, held.criticisms.rows.positions, passed)
 
 
 def _critique(choose: Callable[[], ss.Critique]) -> Choice:
-    start = time.perf_counter()
+    start = time.process_time()
     found = choose()
-    return Choice(found.prototypes.indices, found.criticisms.indices, time.perf_counter() - start)
+    return Choice(found.prototypes.indices, found.criticisms.indices, time.process_time() - start)
 
 
 class Judge:

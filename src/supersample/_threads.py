@@ -121,5 +121,15 @@ def ahead(work: Callable[[T], R], items: list[T]) -> Iterator[R]:
         yield waiting.popleft().result()
 
 
+def _after_fork() -> None:
+    """Forget the pool in a forked child: its threads stayed behind, and work given to it would never be done."""
+    _pool.cache_clear()
+    _LIMIT.lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
 def _in_worker() -> bool:
     return threading.current_thread().name.startswith(_WORKER)

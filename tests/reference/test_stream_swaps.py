@@ -116,6 +116,21 @@ def test_pruning_hides_no_gain(width):
         assert compared < 0.5 * without
 
 
+def test_pruning_hides_not_even_gains_of_the_size_of_rounding():
+    # x a hair's breadth from y, downhill: the gain is some 1e-7, the bound equals it, and both are rounded.
+    rng = np.random.default_rng(0)
+    swapped = 0
+    for _ in range(1000):
+        y, pull = rng.normal(size=(2, 6))
+        y, pull = y / np.linalg.norm(y), pull / np.linalg.norm(pull)
+        x = y - 10.0 ** rng.uniform(-7.5, -6) * pull
+        basis = np.linalg.qr(rng.normal(size=(6, 6)))[0].astype(np.float32)
+        plain, pruned = (offered([x], [y], pull, 0.0, each)[0] for each in (None, basis))
+        assert pruned == plain
+        swapped += len(plain)
+    assert swapped > 100
+
+
 @settings(max_examples=60, deadline=None)
 @given(
     hnp.arrays(np.float32, (6, 5), elements=st.floats(-4, 4, width=32)),

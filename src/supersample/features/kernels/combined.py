@@ -126,7 +126,7 @@ def _scalar_bandwidth(kernel: Kernel) -> bool:
 class Function(Kernel):
     """A user's own positive-definite function of two blocks of points, known by its name.
 
-    function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix.
+    function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix; it may be called from several threads.
     name: stands for the function wherever kernels are compared or stored, since code cannot be; two different functions must
     have different names.
 

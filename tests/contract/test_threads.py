@@ -1,0 +1,82 @@
+"""Blocks of work: the same results whatever the number of cores, threads and processes."""
+
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+
+import numpy as np
+
+import supersample as ss
+from supersample._threads import ahead, cut, map_blocks
+
+
+def run(code, **environment):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", textwrap.dedent(code)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=True,
+    )
+    return done.stdout
+
+
+SAMPLE = """
+    import hashlib
+    import numpy as np
+    import supersample as ss
+    data = np.random.default_rng(0).normal(size=(12_000, 3))
+    sampler = ss.SuperSampler(20, 5, random_state=0).fit(data)
+    exact = ss.mmd2(data[:3000], data[3000:7000] + 0.1, kernel=ss.kernels.Gaussian(1.0))
+    state = sampler._state.moments.totals.tobytes() + sampler.prototypes_.tobytes() + sampler.criticisms_.tobytes()
+    print(hashlib.sha256(state).hexdigest(), exact.hex())
+"""
+
+
+def test_results_do_not_depend_on_the_number_of_cores():
+    assert run(SAMPLE, OMP_NUM_THREADS="1") == run(SAMPLE, OMP_NUM_THREADS="2")
+
+
+def test_a_forked_child_can_work():
+    code = """
+        import os
+        import numpy as np
+        import supersample as ss
+        data = np.random.default_rng(0).normal(size=(5000, 2))
+        before = ss.mmd2(data[:2000], data[2000:], kernel=ss.kernels.Gaussian(1.0))
+        child = os.fork()
+        if child == 0:
+            after = ss.mmd2(data[:2000], data[2000:], kernel=ss.kernels.Gaussian(1.0))
+            os._exit(0 if after == before else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    """
+    assert run(code).strip() == "0"
+
+
+def test_work_within_work_does_not_wait_for_itself():
+    def outer(block):
+        return sum(map_blocks(lambda inner: inner.stop - inner.start, cut(block.stop - block.start, 2)))
+
+    assert sum(map_blocks(outer, cut(64, 8))) == 64
+    assert list(ahead(outer, cut(64, 8))) == [8] * 8
+
+
+def test_threads_of_a_user_get_what_one_would():
+    data = np.random.default_rng(0).normal(size=(20_000, 2))
+    feature_map = ss.features.Fourier(ss.kernels.Gaussian(1.0), 64, random_state=0)
+    expected = feature_map.transform(data)
+    results = [None] * 4
+
+    def work(i):
+        results[i] = feature_map.transform(data)
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result in results:
+        np.testing.assert_array_equal(result, expected)
