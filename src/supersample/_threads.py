@@ -74,7 +74,10 @@ _LIMIT = _BlasLimit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread, since the blocks themselves run side by side."""
+    """Hold BLAS to one thread: blocks run side by side anyway, and the number of threads would show in the last digits.
+
+    Serves as a decorator too.
+    """
     _LIMIT.enter()
     try:
         yield

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._random import as_seed
-from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
+from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Points, PointsLike, RandomState, Reals
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
@@ -67,7 +67,8 @@ class Landmark(FeatureMap):
         exact = Nystroem(self.kernel, points, tolerance=_SPAN_TOLERANCE, dtype=np.float64)
         waves = self.waves.transform(points).astype(np.float64)
         whitened = exact.transform(points).astype(np.float64)
-        self._overlap: Reals = np.linalg.lstsq(whitened, waves, rcond=None)[0].astype(self.dtype)
+        with one_blas_thread():
+            self._overlap: Reals = np.linalg.lstsq(whitened, waves, rcond=None)[0].astype(self.dtype)
 
     @classmethod
     def from_sample(

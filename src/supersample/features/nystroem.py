@@ -9,7 +9,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from supersample._random import Seed, as_seed
-from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
+from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
@@ -57,7 +57,8 @@ class Nystroem(FeatureMap):
         self.tolerance = float(tolerance)
         self.dtype = as_dtype(dtype)
         self.landmarks = as_float64(landmarks, "landmarks")
-        self._whitening = _whiten(self.kernel, self.landmarks, tolerance)
+        with one_blas_thread():
+            self._whitening = _whiten(self.kernel, self.landmarks, tolerance)
         self._to_landmarks = self.kernel.against(self.landmarks)
         self.n_features = self._whitening.shape[1]
 
@@ -117,6 +118,7 @@ def landmarks_of(
     return resolved, rows[pivoted_landmarks(resolved, rows, count, seed=seed, tolerance=tolerance)]
 
 
+@one_blas_thread()
 def pivoted_landmarks(
     kernel: Kernel, sample: Floats, n_landmarks: int, *, seed: Seed, tolerance: float = _TRACE_TOLERANCE
 ) -> Indices:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.features.kernels import Kernel
@@ -109,11 +108,10 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     features = transform(others.points).astype(np.float32)
     norms = moments.squared_norms(features).astype(np.float32)
     mean = state.moments.mean()
-    with one_blas_thread():
-        for _ in range(_MOST_ROUNDS):
-            offered = reservoir.offer(others, features, norms, mean, state.n_used, use_tree=state.settings.use_tree, seed=seed)
-            if offered.swaps == 0:
-                break
+    for _ in range(_MOST_ROUNDS):
+        offered = reservoir.offer(others, features, norms, mean, state.n_used, use_tree=state.settings.use_tree, seed=seed)
+        if offered.swaps == 0:
+            break
     pool = Rows.joined(more, others)
     if count == 0 or len(pool) == 0:
         return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))

@@ -79,6 +79,7 @@ def has_weight(state: Stream) -> bool:
     return state.n_used > 0 or len(state.pending) > 0
 
 
+@one_blas_thread()
 def update(state: Stream, rows: Rows) -> Stream:
     """Return the stream after some more rows, positions counting from 0 within `rows`; the state passed in stays as it was.
 
@@ -98,6 +99,7 @@ def update(state: Stream, rows: Rows) -> Stream:
     return replace(state, pending=waiting.take(slice(whole, None)).copy())
 
 
+@one_blas_thread()
 def drain(state: Stream) -> Stream:
     """Return the stream with nothing waiting: what a stream that ends here has."""
     if len(state.pending) == 0:
@@ -107,6 +109,7 @@ def drain(state: Stream) -> Stream:
     return replace(_take_in(state, state.pending), pending=Rows.none(state.width))
 
 
+@one_blas_thread()
 def finish(state: Stream) -> Selected | None:
     """Return the selection: reservoir and criticisms after a second look. None if no row of positive weight was seen."""
     state = drain(state)
@@ -123,6 +126,7 @@ def finish(state: Stream) -> Selected | None:
     )  # fmt: skip
 
 
+@one_blas_thread()
 def merge(left: Stream, right: Stream) -> Stream:
     """Return one stream for both, as if `right` had come after `left`: moments added, points selected anew from both.
 
@@ -209,9 +213,8 @@ def _take_in(state: Stream, rows: Rows) -> Stream:
     plan = state.plan
     assert plan is not None
     state = replace(state, reservoir=state.reservoir.copy(), criticisms=state.criticisms.copy())
-    with one_blas_thread():
-        for chunk in ahead(lambda part: _see(plan, rows.take(part)), cut(len(rows), CHUNK)):
-            state = _take_in_chunk(state, chunk)
+    for chunk in ahead(lambda part: _see(plan, rows.take(part)), cut(len(rows), CHUNK)):
+        state = _take_in_chunk(state, chunk)
     return state
 
 
