@@ -133,7 +133,7 @@ def test_pruning_hides_not_even_gains_of_the_size_of_rounding():
 
 @settings(max_examples=60, deadline=None)
 @given(
-    hnp.arrays(np.float32, (6, 5), elements=st.floats(-4, 4, width=32)),
+    hnp.arrays(np.float32, (6, 5), elements=st.floats(-4, 4, width=32, allow_subnormal=False)),
     st.integers(0, 5),
     st.integers(0, 2**31),
 )
@@ -144,9 +144,10 @@ def test_shadows_are_never_further_apart_than_what_casts_them(features, q, seed)
     for i in range(6):
         for j in range(i):
             near, far = (np.sum((each[i] - each[j]).astype(np.float64) ** 2) for each in (shadows, features))
-            # The last coordinate is a root, which turns a rounding of 1e-7 |x|^2 near zero into one of 3e-4 |x|.
+            # The last coordinate is a root, which turns a rounding of 1e-7 |x|^2 near zero into one of 3e-4 |x|, and squares
+            # under 1e-38 vanish.
             size = float(np.abs(features[[i, j]]).max()) * np.sqrt(5)
-            assert np.sqrt(near) <= np.sqrt(far) + 2e-3 * size
+            assert np.sqrt(near) <= np.sqrt(far) + 2e-3 * size + 1e-18
 
 
 def test_shadows_keep_lengths_and_projections():
