@@ -309,3 +309,13 @@ def test_reservoirs_too_large_for_the_kernel_matrix(monkeypatch):
     gram = fitted.kernel_(DATA[:6000])
     values = oracle.witness(gram, fitted.prototype_indices_)[fitted.criticism_indices_]
     np.testing.assert_allclose(fitted.criticism_witness_, values, atol=0.05)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_exchange_of_one_criticism_for_another_row_is_left(seed):
+    """Read criticisms are a local optimum of the exact objective, which greedy alone does not always reach."""
+    data, _ = stream_oracles.mixture(300, np.random.default_rng(seed), width=2)
+    fitted = sampler(bandwidth=3.0, features="fourier").fit(data)
+    gram, prototypes = fitted.kernel_(data), fitted.prototype_indices_
+    free = np.setdiff1d(np.arange(300), prototypes)
+    assert oracle.exchange(gram, oracle.witness(gram, prototypes), fitted.criticism_indices_, free)[0] == []

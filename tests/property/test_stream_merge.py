@@ -203,3 +203,20 @@ def test_a_sibling_of_nothing_is_refused():
         ss.SuperSampler(20).sibling()
     with pytest.raises(InputError, match="positive weight"):
         ss.SuperSampler(20).partial_fit(DATA[:5], sample_weight=np.zeros(5)).sibling()
+
+
+def test_a_sibling_taken_during_the_warm_up_can_be_merged():
+    rng = np.random.default_rng(0)
+    first = ss.SuperSampler(10, random_state=0).partial_fit(rng.normal(size=(1000, 2)))
+    second = first.sibling()
+    first.partial_fit(rng.normal(size=(7000, 2)))
+    second.partial_fit(rng.normal(size=(500, 2)))
+    assert first.merge(second).n_seen_ == 8500
+
+
+def test_settings_must_agree_even_if_one_side_has_nothing_to_merge():
+    rng = np.random.default_rng(0)
+    first = ss.SuperSampler(10, random_state=0).partial_fit(rng.normal(size=(200, 2)))
+    other = ss.SuperSampler(99, random_state=0).partial_fit(rng.normal(size=(5, 2)), sample_weight=np.zeros(5))
+    with pytest.raises(MismatchError, match="n_prototypes 10 and 99"):
+        first.merge(other)

@@ -88,6 +88,8 @@ def update(state: Background, rows: Rows, size: int, seed: Seed) -> Background:
         if early.size == 0:
             return state
         drawn = drawn.take(early)
+    else:
+        drawn = drawn._replace(rows=rows.copy())  # rows may be a view of what the caller passed in, and may yet change
     state = replace(state, waiting=(*state.waiting, drawn))
     n_waiting = sum(len(part.rows) for part in state.waiting)
     return settled(state, size) if n_waiting > size or len(state.waiting) > _MOST_WAITING else state

@@ -9,6 +9,8 @@ __all__ = ["calibrate"]
 #: Ridge, as a share of the mean variance of a feature. Without it, directions that the sample hardly varies in ask for wild
 #: weights; 1e-3 was best or near it on all data tried, and 1e-7 up to three times worse (docs/decisions/005).
 _RIDGE = 1e-3
+#: A variance this small beside the squared mean is rounding: the rows are all alike, and so are their shares.
+_NO_SPREAD = 1e-10
 
 
 def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
@@ -24,7 +26,7 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
     rows -= centre
     covariance = rows.T @ (shares[:, None] * rows)
     trace = float(np.trace(covariance))
-    if not trace > 0:
+    if not trace > _NO_SPREAD * float(centre @ centre):
         return shares
     covariance[np.diag_indices_from(covariance)] += _RIDGE * trace / covariance.shape[0]
     correction = rows @ np.linalg.solve(covariance, mean - centre)

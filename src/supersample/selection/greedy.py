@@ -60,8 +60,11 @@ def greedy_criticisms(
     size = np.abs(witness)
     available = free.copy()
     if not regularize:
-        order = np.lexsort((np.arange(size.size), -size))
-        return np.asarray(order[available[order]][:count], dtype=np.int64)
+        largest = np.empty(min(count, int(available.sum())), dtype=np.int64)
+        for step in range(largest.size):
+            largest[step] = _first_best(size, available)
+            available[largest[step]] = False
+        return largest
     with np.errstate(divide="ignore"):
         bounds = np.where(available, size + np.log(diagonal), -np.inf)
     chosen: list[int] = []

@@ -109,10 +109,14 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     norms = moments.squared_norms(features).astype(np.float32)
     mean = state.moments.mean()
     for _ in range(_MOST_ROUNDS):
-        offered = reservoir.offer(others, features, norms, mean, state.n_used, use_tree=state.settings.use_tree, seed=seed)
+        free = np.flatnonzero(~np.isin(others.positions, reservoir.rows.positions))
+        offered = reservoir.offer(
+            others.take(free), features[free], norms[free], mean, state.n_used, use_tree=state.settings.use_tree, seed=seed
+        )
         if offered.swaps == 0:
             break
-    pool = Rows.joined(more, others)
+    displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
+    pool = Rows.joined(displaced, others)
     if count == 0 or len(pool) == 0:
         return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
     witness = transform(pool.points) @ (mean - reservoir.features.mean(axis=0, dtype=np.float64))

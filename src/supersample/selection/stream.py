@@ -26,7 +26,7 @@ from supersample.selection.rows import Rows
 from supersample.selection.second_look import second_look
 from supersample.selection.state import Stream
 
-__all__ = ["Selected", "Stream", "drain", "finish", "has_weight", "init", "merge", "update"]
+__all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "merge", "update"]
 
 #: Rows of a chunk; a multiple of the rows of a block of features.
 CHUNK = 8 * BLOCK_ROWS
@@ -100,6 +100,18 @@ def update(state: Stream, rows: Rows) -> Stream:
 
 
 @one_blas_thread()
+def fix_plan(state: Stream) -> Stream:
+    """Return the stream with its warm-up ended, whatever it has seen so far; nothing else changes."""
+    if state.plan is not None or len(state.pending) == 0:
+        return state
+    begun = _begin(state, make_plan(state.settings, state.pending))
+    whole = len(state.pending) - len(state.pending) % CHUNK
+    if whole:
+        begun = _take_in(begun, state.pending.take(slice(0, whole)))
+    return replace(begun, pending=state.pending.take(slice(whole, None)).copy())
+
+
+@one_blas_thread()
 def drain(state: Stream) -> Stream:
     """Return the stream with nothing waiting: what a stream that ends here has."""
     if len(state.pending) == 0:
@@ -132,12 +144,13 @@ def merge(left: Stream, right: Stream) -> Stream:
 
     Both must have the same plan, so one of them must have been begun with the other's.
     """
+    _require_same_settings(left, right)
     left, right = drain(left), drain(right)
     if right.plan is None or left.plan is None:
         some, none = (left, right) if right.plan is None else (right, left)
         shift = none.n_seen if some is right else 0
         return _shifted(replace(some, n_seen=some.n_seen + none.n_seen), shift)
-    _require_same_plan(left, right)
+    _require_same_plan(left.plan, right.plan)
     right = _shifted(right, left.n_seen)
     size = left.settings.n_prototypes
     merged = replace(
@@ -149,7 +162,7 @@ def merge(left: Stream, right: Stream) -> Stream:
         held_out=moments.merge(left.held_out, right.held_out),
         background=background.merge(left.background, right.background, left.settings.n_background),
     )
-    both = Rows.joined(left.reservoir.rows, right.reservoir.rows)
+    both = held = Rows.joined(left.reservoir.rows, right.reservoir.rows)
     if len(both) > size:
         # Begin with points of each in proportion to the weight it brings, evenly spread over its slots.
         first = left.reservoir.rows
@@ -159,27 +172,29 @@ def merge(left: Stream, right: Stream) -> Stream:
         rest = np.setdiff1d(np.arange(len(both)), kept)
         both = second_look(merged, both.take(kept), both.take(rest), n_criticisms=0).rows
     reservoir = Reservoir.empty(size, left.width, left.plan.feature_map.n_features)
-    reservoir.fill(both, left.plan.feature_map.transform(both.points).astype(np.float32))
+    if len(both):
+        reservoir.fill(both, left.plan.feature_map.transform(both.points).astype(np.float32))
     reservoir.histogram = left.reservoir.histogram + right.reservoir.histogram
     merged = replace(merged, reservoir=reservoir)
-    return replace(merged, criticisms=_merged_criticisms(merged, left.criticisms, right.criticisms))
+    return replace(
+        merged, criticisms=_merged_criticisms(merged, Rows.joined(left.criticisms.rows, right.criticisms.rows, held))
+    )
 
 
-def _merged_criticisms(merged: Stream, left: Criticisms, right: Criticisms) -> Criticisms:
-    """Return the best of the criticisms of both, by the witness of the merged stream."""
-    assert merged.plan is not None
-    kernel = merged.plan.kernel
-    rows = Rows.joined(left.rows, right.rows)
-    features = np.concatenate([left.features, right.features])
-    free = ~np.isin(rows.positions, merged.reservoir.rows.positions)
-    if not bool(free.any()):
-        return Criticisms.empty(left.size, merged.width, merged.plan.feature_map.n_features)
+def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:
+    """Return the best criticisms of both streams and of the prototypes they lost, by the witness of the merged stream."""
+    plan, count = merged.plan, merged.settings.n_criticisms
+    assert plan is not None
+    rows = rows.take(np.flatnonzero(~np.isin(rows.positions, merged.reservoir.rows.positions)))
+    if count == 0 or len(rows) == 0:
+        return Criticisms.empty(count, merged.width, plan.feature_map.n_features)
+    features = plan.feature_map.transform(rows.points).astype(np.float32)
     witness = features @ (merged.moments.mean() - merged.reservoir.features.mean(axis=0, dtype=np.float64))
     chosen = greedy_criticisms(
-        lambda some, others: kernel_block(kernel, rows.points[some], rows.points[others]),
-        witness, kernel.diagonal(rows.points), left.size, free,
+        lambda some, others: kernel_block(plan.kernel, rows.points[some], rows.points[others]),
+        witness, plan.kernel.diagonal(rows.points), count, np.ones(len(rows), dtype=np.bool_),
     )  # fmt: skip
-    return Criticisms.of(left.size, rows.take(chosen), features[chosen], kernel)
+    return Criticisms.of(count, rows.take(chosen), features[chosen], plan.kernel)
 
 
 def _begin(state: Stream, plan: Plan) -> Stream:
@@ -258,19 +273,21 @@ def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -
         state.criticisms.offer(kernel, offered.dropped, dropped, offered.witness)
 
 
-def _require_same_plan(left: Stream, right: Stream) -> None:
-    assert left.plan is not None
-    assert right.plan is not None
+def _require_same_settings(left: Stream, right: Stream) -> None:
     if left.width != right.width:
         raise MismatchError(f"the two streams have rows of {left.width} and {right.width} columns and cannot be merged")
-    if left.settings.n_prototypes != right.settings.n_prototypes:
-        raise MismatchError(
-            f"the two streams keep {left.settings.n_prototypes} and {right.settings.n_prototypes} prototypes and cannot be "
-            f"merged; use the same number for both"
-        )
+    for name in ("n_prototypes", "n_criticisms"):
+        mine, theirs = getattr(left.settings, name), getattr(right.settings, name)
+        if mine != theirs:
+            raise MismatchError(
+                f"the two streams have {name} {mine} and {theirs} and cannot be merged; use the same number for both"
+            )
+
+
+def _require_same_plan(left: Plan, right: Plan) -> None:
     for what, mine, theirs in (
-        ("feature maps", left.plan.feature_map, right.plan.feature_map),
-        ("held-out features", left.plan.held_out, right.plan.held_out),
+        ("feature maps", left.feature_map, right.feature_map),
+        ("held-out features", left.held_out, right.held_out),
     ):
         if mine != theirs:
             raise MismatchError(

@@ -167,11 +167,17 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def sibling(self, stream_index: int = 1) -> "SuperSampler":
         """Return an empty sampler with this one's bandwidth and features, for another part of the data, to be merged later.
 
+        Fixes bandwidth and features of this one too, from the rows seen so far, if it has seen fewer than its warm-up needs.
         stream_index tells the parts apart, so that their random draws are independent; this one is 0 unless it is a sibling.
         """
         check_is_fitted(self)
         index = check_count(stream_index, "stream_index", minimum=0)
-        plan = self._require_selected().plan
+        self._state = stream.fix_plan(self._state)
+        plan = self._state.plan
+        if plan is None:
+            raise InputError(
+                "there are no bandwidth and features to share yet: no row of positive weight was seen; call partial_fit first"
+            )
         other = self._empty_copy()
         settings = Settings(**{**self._state.settings.__dict__, "stream": index})
         other._state = stream.init(settings, self.n_features_in_, plan)
