@@ -37,18 +37,21 @@ class Truth:
         else:
             self.within = _by_pairs(points, kernel)
 
-    def mmd(self, chosen: PointsLike, weights: Floats | None = None) -> float:
-        """Return the MMD between the data and points, equally weighted or with weights that sum to one."""
+    def mmd(self, chosen: PointsLike) -> float:
+        """Return the MMD between the data and equally weighted points."""
         few = np.asarray(chosen, dtype=np.float64)
-        shares = np.full(len(few), 1.0 / len(few)) if weights is None else weights
+        return float(self.mmds(few, np.full((len(few), 1), 1.0 / len(few)))[0])
+
+    def mmds(self, few: Floats, weights: Floats) -> Floats:
+        """Return the MMD between the data and points with weights that sum to one, for each column of weights."""
         step = max(1, _BLOCK_ELEMENTS // len(few))
-        between = math.fsum(
-            float((self.kernel(self.points[i : i + step], few) @ shares).sum()) for i in range(0, len(self.points), step)
-        )
-        among = math.fsum(
-            float(shares[i : i + step] @ self.kernel(few[i : i + step], few) @ shares) for i in range(0, len(few), step)
-        )
-        return math.sqrt(max(self.within - 2.0 * between / len(self.points) + among, 0.0))
+        between, among = np.zeros(weights.shape[1]), np.zeros(weights.shape[1])
+        for start in range(0, len(self.points), step):
+            between += (self.kernel(self.points[start : start + step], few) @ weights).sum(axis=0)
+        for start in range(0, len(few), step):
+            part = slice(start, start + step)
+            among += np.einsum("iw,iw->w", weights[part], self.kernel(few[part], few) @ weights)
+        return np.sqrt(np.maximum(self.within - 2.0 * between / len(self.points) + among, 0.0))
 
 
 def _by_pairs(points: Floats, kernel: Gaussian) -> float:

@@ -179,7 +179,7 @@ def test_strangers_are_refused_and_told_of_sibling():
 
 def test_other_sizes_and_widths_are_refused():
     left, _ = halves()
-    with pytest.raises(MismatchError, match="20 and 21 prototypes"):
+    with pytest.raises(MismatchError, match="n_prototypes 20 and 21"):
         left.merge(ss.SuperSampler(21, n_features=96, random_state=3).fit(DATA[:7000]))
     with pytest.raises(MismatchError, match="2 and 3 columns"):
         left.merge(ss.SuperSampler(20, n_features=96, random_state=3).fit(np.ones((5, 3))))

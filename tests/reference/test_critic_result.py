@@ -7,6 +7,7 @@ from supersample.kernels import Function, Gaussian, Laplacian
 import critic_oracles as oracle
 import supersample as ss
 from supersample.selection.critic import explain
+from supersample.selection.pool import ExactPool
 
 
 def test_witness_nearest_and_share_by_hand():
@@ -60,8 +61,9 @@ def test_shares_of_more_rows_than_one_block():
     rng = np.random.default_rng(0)
     data, kernel = rng.normal(size=(16384 + 500, 2)), Gaussian(1.0)
     shares = rng.dirichlet(np.ones(len(data)))
-    prototypes, criticisms = rng.normal(size=(4, 2)), rng.normal(size=(3, 2))
-    nearest, closer = explain(kernel, data, shares, prototypes, criticisms)
+    chosen, others = np.arange(4), np.arange(4, 7)
+    prototypes, criticisms = data[chosen], data[others]
+    nearest, closer = explain(ExactPool(kernel, data), shares, chosen, others)
     away = np.linalg.norm(data[:, None] - prototypes, axis=2).min(axis=1)
     mine = np.linalg.norm(data[:, None] - criticisms, axis=2) < away[:, None]
     np.testing.assert_allclose(closer, shares @ mine, rtol=1e-10)
@@ -145,3 +147,13 @@ def test_auto_is_exact_for_few_rows_and_features_repeat_by_seed():
     first, second = (ss.critic(data, 6, 4, method="features", random_state=5) for _ in range(2))
     np.testing.assert_array_equal(first.prototypes.mmd, second.prototypes.mmd)
     np.testing.assert_array_equal(first.witness, second.witness)
+
+
+def test_labels_decide_what_is_near():
+    rng = np.random.default_rng(3)
+    data, labels = rng.normal(size=(60, 2)), np.repeat(["a", "b"], 30)
+    found = ss.critic(data, 6, 4, kernel=Gaussian(1.0), labels=labels, method="exact")
+    gram = Gaussian(1.0)(data) * (labels[:, None] == labels)
+    nearest, closer = oracle.explained(gram, found.prototypes.indices, found.criticisms.indices)
+    np.testing.assert_array_equal(found.nearest, nearest)
+    np.testing.assert_allclose(found.criticisms.weights, closer, rtol=0, atol=1e-12)

@@ -85,7 +85,7 @@ def critic(
     others = greedy_criticisms(pool.block, witness, resolved.diagonal(rows), c, free, regularize=regularizer is not None)
     path = mmd_path(pool, means, chosen) if exact else _held_out_path(resolved, rows, chosen, codes, seed)
     selection = Selection(chosen, points[chosen], np.full(m, 1.0 / m), path)
-    nearest, shares = explain(resolved, rows, np.full(n, 1.0 / n), rows[chosen], rows[others])
+    nearest, shares = explain(pool, np.full(n, 1.0 / n), chosen, others)
     return Critique(selection, Selection(others, points[others], shares, np.empty(0)), witness[others], nearest)
 
 
@@ -99,25 +99,24 @@ def mmd_path(pool: Pool, means: Floats, chosen: Indices) -> Floats:
     return np.asarray(np.sqrt(np.maximum(energy + within - 2.0 * across, 0.0)))
 
 
-def explain(kernel: Kernel, points: Floats, shares: Floats, prototypes: Floats, criticisms: Floats) -> tuple[Indices, Floats]:
-    """Return the nearest prototype of each criticism, and the share of points nearer to it than to any prototype.
+def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices) -> tuple[Indices, Floats]:
+    """Return the nearest prototype of each criticism, and the share of the pool nearer to it than to any prototype.
 
-    Nearness is by the kernel's own distance, k(x, x) + k(y, y) - 2 k(x, y).
+    Nearness is by the kernel's own distance, k(x, x) + k(y, y) - 2 k(x, y); with labels, rows of other labels are far.
     """
-    if criticisms.shape[0] == 0:
+    if criticisms.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
+    diagonal = pool.kernel.diagonal(pool.points)
 
-    def distances(left: Floats, right: Floats) -> Floats:
-        return np.asarray(kernel.diagonal(left)[:, None] + kernel.diagonal(right) - 2.0 * kernel(left, right))
+    def distances(left: Indices, right: Indices) -> Floats:
+        return np.asarray(diagonal[left][:, None] + diagonal[right] - 2.0 * pool.block(left, right))
 
-    nearest = distances(criticisms, prototypes).argmin(axis=1)
-    to_prototypes = np.empty(points.shape[0])
-    closer = np.zeros(criticisms.shape[0])
-    for start in range(0, points.shape[0], 16384):
-        part = slice(start, start + 16384)
-        to_prototypes[part] = distances(points[part], prototypes).min(axis=1)
-        closer += shares[part] @ (distances(points[part], criticisms) < to_prototypes[part, None])
-    return nearest.astype(np.int64), closer
+    nearest = distances(criticisms, prototypes).argmin(axis=1).astype(np.int64)
+    closer = np.zeros(criticisms.size)
+    for part in np.array_split(np.arange(shares.size), 1 + shares.size // 16384):
+        to_prototypes = distances(part, prototypes).min(axis=1)
+        closer += shares[part] @ (distances(part, criticisms) < to_prototypes[:, None])
+    return nearest, closer
 
 
 def _codes(labels: npt.ArrayLike | None, n: int) -> npt.NDArray[np.int64] | None:

@@ -50,7 +50,7 @@ def online_critic(
     pool = ExactPool(resolved, rows)
     means = pool.means()
     witness = means - np.mean([pool.column(int(index)) for index in chosen], axis=0)
-    nearest, shares = explain(resolved, rows, np.full(rows.shape[0], 1.0 / rows.shape[0]), rows[chosen], rows[others])
+    nearest, shares = explain(pool, np.full(rows.shape[0], 1.0 / rows.shape[0]), chosen, others)
     return Critique(
         Selection(chosen, points[chosen], np.full(m, 1.0 / m), mmd_path(pool, means, chosen)),
         Selection(others, points[others], shares, np.empty(0)),

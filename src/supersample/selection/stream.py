@@ -20,7 +20,7 @@ from supersample.selection.critic import explain
 from supersample.selection.criticisms import Criticisms
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.plan import WARM_UP, Plan, Settings, make_plan
-from supersample.selection.pool import kernel_block
+from supersample.selection.pool import ExactPool, kernel_block
 from supersample.selection.reservoir import Offered, Reservoir, Singles
 from supersample.selection.rows import Rows
 from supersample.selection.second_look import second_look
@@ -131,9 +131,14 @@ def finish(state: Stream) -> Selected | None:
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
     rows, others, witness = second_look(state, state.reservoir.rows, state.criticisms.rows)
     rows = rows.take(np.argsort(rows.positions, kind="stable"))
-    nearest, shares = explain(plan.kernel, state.background.rows.points, state.background.shares(), rows.points, others.points)
+    # Shares are those of the background: chosen rows join it with none.
+    sample = state.background
+    seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
+    weights = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
+    places = np.arange(len(rows) + len(others))
+    nearest, shares = explain(seen, weights, places[: len(rows)], places[len(rows) :])
     return Selected(
-        plan, rows, others, witness, nearest, shares, state.background, state.moments, state.held_out, state.n_seen,
+        plan, rows, others, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
         state.reservoir.histogram,
     )  # fmt: skip
 
