@@ -16,7 +16,7 @@ GOOD = np.random.default_rng(0).normal(size=(60, 3))
 
 @pytest.fixture(autouse=True)
 def short_second_look(monkeypatch):
-    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
+    monkeypatch.setattr(polish, "_KICKS", 1)
 
 
 def with_entry(value):

@@ -18,7 +18,7 @@ DATA = np.random.default_rng(0).normal(size=(200, 3))
 
 @pytest.fixture(autouse=True)
 def short_second_look(monkeypatch):
-    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
+    monkeypatch.setattr(polish, "_KICKS", 1)
 
 
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.SkipTestWarning")

@@ -29,7 +29,7 @@ few = settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck
 @pytest.fixture(autouse=True)
 def short_second_look(monkeypatch):
     """Nothing here is about quality: a few kicks are as good as many."""
-    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
+    monkeypatch.setattr(polish, "_KICKS", 1)
 
 
 def sampler(n_criticisms=8, n_prototypes=20, **options):

@@ -20,7 +20,7 @@ WEIGHTS = np.random.default_rng(1).exponential(size=len(DATA)) + 0.01
 
 @pytest.fixture(autouse=True)
 def short_second_look(monkeypatch):
-    monkeypatch.setattr(polish, "_KICKED_SLOTS", 60)
+    monkeypatch.setattr(polish, "_KICKS", 1)
 
 
 def halves(cut=7000, n=14_000, search="exact", weighted=False, n_prototypes=20, first_batch=None):

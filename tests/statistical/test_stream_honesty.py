@@ -17,7 +17,7 @@ N = 6000
 def shorter_second_look():
     """A selection is judged alike, however long it was polished."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(polish, "_KICKED_SLOTS", 300)
+        patch.setattr(polish, "_KICKS", 3)
         yield
 
 

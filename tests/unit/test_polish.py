@@ -30,7 +30,7 @@ def problem(seed, n=60, kernel=None, width=2):
 @pytest.mark.parametrize("m", [1, 2, 4])
 def test_descent_makes_the_swaps_of_the_twin_on_whole_numbers(m, monkeypatch):
     # Inner products of whole numbers are exact in float32; k(x, x) differs from row to row.
-    monkeypatch.setattr(module, "_KICKED_SLOTS", 0)
+    monkeypatch.setattr(module, "_KICKS", 0)
     moved = 0
     for seed in range(12):
         rng = np.random.default_rng(seed)
@@ -45,7 +45,7 @@ def test_descent_makes_the_swaps_of_the_twin_on_whole_numbers(m, monkeypatch):
 @pytest.mark.parametrize("kernel", [Gaussian(0.8), Matern(0.5, 1.0)])
 @pytest.mark.parametrize("m", [2, 7, 20])
 def test_no_single_swap_improves_the_result(kernel, m, monkeypatch):
-    monkeypatch.setattr(module, "_KICKED_SLOTS", 400)
+    monkeypatch.setattr(module, "_KICKS", 10)
     for seed in range(3):
         pool, gram, pull = problem(seed, kernel=kernel)
         chosen = polish(kernel, pool, pull, np.arange(m), np.random.default_rng(0))
@@ -59,7 +59,7 @@ def test_one_point_and_two_points_are_the_best_of_all(monkeypatch):
     for seed in range(4):
         pool, gram, pull = problem(seed, n=30)
         for m in (1, 2):
-            monkeypatch.setattr(module, "_KICKED_SLOTS", 400)
+            monkeypatch.setattr(module, "_KICKS", 10)
             best = min(stream_oracles.discrepancy(gram, pull, each) for each in combinations(range(30), m))
             got = polish(Gaussian(0.8), pool, pull, np.arange(m), np.random.default_rng(0))
             assert stream_oracles.discrepancy(gram, pull, got) == pytest.approx(best, abs=1e-6)
@@ -71,7 +71,7 @@ def test_kicks_only_ever_help(monkeypatch):
         pool, gram, pull = problem(seed, n=150)
         kicked = polish(Gaussian(0.8), pool, pull, np.arange(10), np.random.default_rng(1))
         with monkeypatch.context() as patch:
-            patch.setattr(module, "_KICKED_SLOTS", 0)
+            patch.setattr(module, "_KICKS", 0)
             plain = polish(Gaussian(0.8), pool, pull, np.arange(10), np.random.default_rng(1))
         gain = stream_oracles.discrepancy(gram, pull, plain) - stream_oracles.discrepancy(gram, pull, kicked)
         assert gain > -1e-7

@@ -18,7 +18,7 @@ DATA = RNG.normal(size=(6500, 2))
 
 @pytest.fixture(autouse=True)
 def short_second_look(monkeypatch):
-    monkeypatch.setattr(polish, "_KICKED_SLOTS", 100)
+    monkeypatch.setattr(polish, "_KICKS", 2)
 
 
 def check_real_rows(sampler, data, n_prototypes):

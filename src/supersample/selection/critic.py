@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._random import Seed, as_seed
+from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
@@ -23,6 +24,7 @@ _EXACT_ROWS = 20_000
 _HELD_OUT = 512
 
 
+@one_blas_thread()
 def critic(
     X: PointsLike,
     prototypes: int,
@@ -32,7 +34,7 @@ def critic(
     regularizer: Literal["logdet"] | None = "logdet",
     labels: npt.ArrayLike | None = None,
     method: Literal["auto", "exact", "features"] = "auto",
-    n_features: int = 1024,
+    n_features: int = 512,
     random_state: RandomState = None,
 ) -> Critique:
     """Choose prototypes that stand for X, and criticisms that say what the prototypes miss.
@@ -78,8 +80,8 @@ def critic(
     else:
         pool = FeaturePool(_feature_map(resolved, rows, check_count(n_features, "n_features"), seed), rows, codes)
     means = pool.means()
-    chosen = greedy_prototypes(pool.column, means, pool.diagonal, m)
-    witness = means - np.mean([pool.column(int(index)) for index in chosen], axis=0)
+    chosen, sums = greedy_prototypes(pool.column, means, pool.diagonal, m)
+    witness = means - sums / m
     free = np.ones(n, dtype=np.bool_)
     free[chosen] = False
     others = greedy_criticisms(pool.block, witness, resolved.diagonal(rows), c, free, regularize=regularizer is not None)

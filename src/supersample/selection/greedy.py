@@ -18,8 +18,8 @@ _COPY = 1e-9
 _REFRESHED = 512
 
 
-def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: Floats, count: int) -> Indices:
-    """Choose prototypes one by one, each the one that raises J most.
+def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: Floats, count: int) -> tuple[Indices, Floats]:
+    """Choose prototypes one by one, each the one that raises J most; return them and the sum of their kernel columns.
 
     J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (OPC eq. 2), z the column means: -MMD^2 up to a
     constant. column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go to the lowest index.
@@ -36,9 +36,8 @@ def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: 
         free[best] = False
         within += 2.0 * float(sums[best]) + float(diagonal[best])
         pulled += float(means[best])
-        if step + 1 < count:
-            sums += column(best)
-    return chosen
+        sums += column(best)
+    return chosen, sums
 
 
 def greedy_criticisms(

@@ -3,6 +3,7 @@
 import numpy as np
 
 from supersample._random import as_seed
+from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.errors import InputError
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
@@ -15,6 +16,7 @@ from supersample.selection.result import Critique, Selection
 __all__ = ["online_critic"]
 
 
+@one_blas_thread()
 def online_critic(
     X: PointsLike,
     prototypes: int,
@@ -72,7 +74,7 @@ def _pass(kernel: Kernel, rows: Floats, m: int, c: int) -> tuple[Indices, Indice
         sums[critics] += to_seen[critics]
         candidates = np.append(held, n)
         gram = kernel(rows[candidates])
-        kept = greedy_prototypes(gram.__getitem__, sums[candidates] / (n + 1.0), np.diag(gram).copy(), m)
+        kept, _ = greedy_prototypes(gram.__getitem__, sums[candidates] / (n + 1.0), np.diag(gram).copy(), m)
         left_out = candidates[np.setdiff1d(np.arange(m + 1), kept)]
         held = candidates[np.sort(kept)]
         if c:

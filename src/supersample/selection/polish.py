@@ -5,13 +5,14 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from supersample._compiled.pool import next_swap
 from supersample._typing import Floats, Indices
 from supersample.selection.pool import ExactPool, Singles
 
 __all__ = ["polish"]
 
-#: Kicks at most, and slots looked at by all kicks: large selections, whose descents are long, get fewer.
-_MOST_KICKS, _KICKED_SLOTS = 40, 4000
+#: Kicks for up to 100 points; their number falls with the square of the size, since a descent of many points is long.
+_KICKS, _KICKED_SIZE = 40, 100
 _KICKED_SHARE = 0.05
 _KICK_CHOICES = 16
 #: Gains under this share of k(x, x) are rounding.
@@ -53,21 +54,15 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
         state.chosen[slot] = row
 
     def descend(state: _Descent) -> None:
-        base = weight - 2.0 * state.sums
-        base[state.taken] = -np.inf
-        quiet, slot = 0, 0
-        while quiet < m:
-            held = state.chosen[slot]
-            values = 2.0 * state.kernel_rows[slot] + base
-            row = int(np.argmax(values))
-            # What the slot's own point scores by the same rule: with x = y_j the gain is zero.
-            if values[row] - (2.0 * diagonal[held] + weight[held] - 2.0 * state.sums[held]) > least:
-                swap(state, slot, row)
-                base = weight - 2.0 * state.sums
-                base[state.taken] = -np.inf
-                quiet = 0
-            else:
-                quiet += 1
+        slot = 0
+        while True:
+            base = weight - 2.0 * state.sums
+            own = base[state.chosen] + 2.0 * diagonal[state.chosen]  # with x = y_j the gain is zero
+            base[state.taken] = -np.inf
+            slot, row = next_swap(slot, state.kernel_rows, base, own, least)
+            if row < 0:
+                return
+            swap(state, slot, row)
             slot = (slot + 1) % m
 
     def height(state: _Descent) -> float:
@@ -81,7 +76,7 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
     lowest = height(best)
     if pool.points.shape[0] - m < 1:
         return best.chosen
-    for _ in range(min(_MOST_KICKS, _KICKED_SLOTS // m)):
+    for _ in range(round(_KICKS * min(1.0, _KICKED_SIZE / m) ** 2)):
         trial = best.copy()
         for slot in generator.choice(m, max(1, round(_KICKED_SHARE * m)), replace=False):
             free = np.flatnonzero(~trial.taken)

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Features, Floats, Indices
+from supersample.embedding.moments import squared_norms
 from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel
 
@@ -109,18 +110,20 @@ class FeaturePool(Pool):
     def __init__(self, feature_map: FeatureMap, points: Floats, codes: Codes | None = None) -> None:
         super().__init__(feature_map.kernel, points, codes)
         self.features: Features = feature_map.transform(points)
-        self.diagonal = np.einsum("ij,ij->i", self.features, self.features).astype(np.float64)
+        self.diagonal = squared_norms(self.features)
 
     def means(self) -> Floats:
         """Return the products with the mean features, of the same code where there are codes."""
         n = self.points.shape[0]
-        if self.codes is None:
-            return np.asarray(self.features @ self.features.mean(axis=0, dtype=np.float64), dtype=np.float64)
-        out = np.empty(n)
-        for code in np.unique(self.codes):
-            mine = self.codes == code
-            out[mine] = self.features[mine] @ (self.features[mine].sum(axis=0, dtype=np.float64) / n)
-        return out
+        codes = np.zeros(n, dtype=np.int64) if self.codes is None else self.codes
+        targets = np.zeros((int(codes.max()) + 1, self.features.shape[1]))
+        for code in range(targets.shape[0]):
+            targets[code] = self.features.sum(axis=0, dtype=np.float64, where=(codes == code)[:, None]) / n
+
+        def work(rows: slice) -> Floats:
+            return np.asarray(np.einsum("ij,ij->i", self.features[rows], targets[codes[rows]]))
+
+        return np.concatenate(map_blocks(work, cut(n, BLOCK_ROWS)))
 
     def column(self, index: int) -> Floats:
         """Return the products with one row of features."""

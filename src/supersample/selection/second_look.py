@@ -110,9 +110,7 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     mean = state.moments.mean()
     for _ in range(_MOST_ROUNDS):
         free = np.flatnonzero(~np.isin(others.positions, reservoir.rows.positions))
-        offered = reservoir.offer(
-            others.take(free), features[free], norms[free], mean, state.n_used, use_tree=state.settings.use_tree, seed=seed
-        )
+        offered = reservoir.offer(others.take(free), features[free], norms[free], mean, state.n_used, use_tree=False, seed=seed)
         if offered.swaps == 0:
             break
     displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
