@@ -39,8 +39,10 @@ def offer(
 ) -> int:
     """Offer rows to the reservoir in order, comparing each with one leaf of the tree only; return the number of swaps.
 
-    The point to drop is the one nearest to phi* = phi(x) + pull (SSR eq. 23), x itself included; it is looked for in the leaf
-    of phi* alone (SSR section 3.2). leaves: the cached leaf of each point held; first, following: the points of a leaf as a
+    The point to drop is the one nearest to phi* = phi(x) + pull (SSR eq. 23), x itself included; it is looked for in one leaf
+    (SSR section 3.2). The paper takes the leaf of phi*, which lies outside the points when the pull is long, so that its leaf
+    runs empty and the search finds nothing more; here it is the leaf of phi(x), where those points are that x can stand for.
+    leaves: the cached leaf of each point held; first, following: the points of a leaf as a
     list, ended by -1. histogram: counts rows by how many points they were compared with.
     """
     n, width = features.shape
@@ -53,7 +55,7 @@ def offer(
         x = features[i]
         for k in range(width):
             target[k] = x[k] + pull[k]
-        leaf = leaf_of(target, directions, splits)
+        leaf = leaf_of(x, directions, splits)
         base = strength - dot(target, target)
         best = -1
         best_gain = limit
@@ -69,7 +71,7 @@ def offer(
         histogram[min(compared, histogram.size - 1)] += 1
         if best < 0:
             continue
-        move(best, leaf_of(x, directions, splits), leaves, first, following)
+        move(best, leaf, leaves, first, following)
         for k in range(width):
             pull[k] += x[k] - reservoir[best, k]
             reservoir[best, k] = x[k]

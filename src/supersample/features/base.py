@@ -32,6 +32,11 @@ class FeatureMap(ABC):
     def identity(self) -> Mapping[str, Any]:
         """What determines the map, as plain values that can be compared and stored as JSON."""
 
+    @property
+    def squared_norm(self) -> float | None:
+        """|phi(x)|^2, for maps where it is the same for every x but for rounding; None for others."""
+        return None
+
     @abstractmethod
     def fill(self, points: Points, out: Features) -> None:
         """Write the features of checked points into `out` (n x n_features, of this map's dtype)."""

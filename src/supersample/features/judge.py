@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._typing import Features as FeatureArray
-from supersample._typing import Floats, Points, RandomState, Reals
+from supersample._typing import Floats, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.kernels import KernelLike
 from supersample.features.waves import Waves
@@ -81,10 +81,15 @@ class Judge(Waves):
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)
 
-    def fill(self, points: Points, out: FeatureArray) -> None:
-        """Write the waves, each times the root of its weight."""
-        super().fill(points, out)
-        out *= self.drawn(points.shape[1])[1]
+    def _wave(self, projections: Reals, factor: float, out: FeatureArray) -> None:
+        super()._wave(projections, factor, out)
+        assert self._drawn is not None  # the projections come from it
+        out *= self._drawn[1][1]
+
+    @property
+    def squared_norm(self) -> float | None:
+        """The weights differ, and with them the norms."""
+        return None
 
 
 def _towards_one(uniforms: Floats) -> Floats:

@@ -10,7 +10,7 @@ from scipy import linalg
 
 from supersample._random import Seed, as_seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
-from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState
+from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
@@ -20,6 +20,8 @@ from supersample.records.arrays import check_count
 __all__ = ["Nystroem", "landmarks_of", "pivoted_landmarks"]
 
 _SAMPLE_ROWS = 5000
+#: From this tolerance on, float32 maps multiply in float32.
+_SINGLE_TOLERANCE = 1e-7
 #: Pivots are drawn until this share of the sum of k(x, x) is left: what is smaller is rounding noise.
 _TRACE_TOLERANCE = 1e-12
 
@@ -58,7 +60,10 @@ class Nystroem(FeatureMap):
         self.dtype = as_dtype(dtype)
         self.landmarks = as_float64(landmarks, "landmarks")
         with one_blas_thread():
-            self._whitening = _whiten(self.kernel, self.landmarks, tolerance)
+            whitening = _whiten(self.kernel, self.landmarks, tolerance)
+        # Rounding is multiplied by the root of 1 / tolerance: float32 can afford that only where few directions are kept.
+        working = np.float32 if self.dtype == np.float32 and tolerance >= _SINGLE_TOLERANCE else np.float64
+        self._whitening: Reals = whitening.astype(working)
         self._to_landmarks = self.kernel.against(self.landmarks)
         self.n_features = self._whitening.shape[1]
 
@@ -103,7 +108,8 @@ class Nystroem(FeatureMap):
 
         def work(rows: slice) -> None:
             values = self._to_landmarks(np.asarray(pad(points[rows]), dtype=np.float64))
-            out[rows] = (values @ self._whitening)[: rows.stop - rows.start]
+            whitened = values.astype(self._whitening.dtype, copy=False) @ self._whitening
+            out[rows] = whitened[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
 

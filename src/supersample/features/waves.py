@@ -63,6 +63,13 @@ class Waves(FeatureMap):
         return (self.n_features + 1) // 2 if self.form == "paired" else self.n_features
 
     @property
+    def squared_norm(self) -> float | None:
+        """k0 for pairs of cosine and sine."""
+        if self.form != "paired" or self.n_features % 2:
+            return None
+        return float(self._amplitude) ** 2 * self.n_frequencies
+
+    @property
     def identity(self) -> Mapping[str, Any]:
         """Kernel, size, form, dtype, origin and seed."""
         return {

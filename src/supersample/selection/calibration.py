@@ -7,7 +7,7 @@ from supersample._typing import Features, Floats
 __all__ = ["calibrate"]
 
 #: Ridge, as a share of the mean variance of a feature. Without it, directions that the sample hardly varies in ask for wild
-#: weights; 1e-3 was best or near it on all data tried, and 1e-7 up to three times worse (docs/decisions/005).
+#: weights on real data (docs/decisions/005).
 _RIDGE = 1e-3
 #: A variance this small beside the squared mean is rounding: the rows are all alike, and so are their shares.
 _NO_SPREAD = 1e-10

@@ -11,7 +11,7 @@ from supersample.selection.pool import ExactPool, Singles
 
 __all__ = ["polish"]
 
-#: Kicks for up to 100 points; their number falls with the square of the size, since a descent of many points is long.
+#: Kicks for up to 100 points; beyond, they gain little and cost much, and their number falls with the fourth power of the size.
 _KICKS, _KICKED_SIZE = 40, 100
 _KICKED_SHARE = 0.05
 _KICK_CHOICES = 16
@@ -76,7 +76,7 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
     lowest = height(best)
     if pool.points.shape[0] - m < 1:
         return best.chosen
-    for _ in range(round(_KICKS * min(1.0, _KICKED_SIZE / m) ** 2)):
+    for _ in range(round(_KICKS * min(1.0, _KICKED_SIZE / m) ** 4)):
         trial = best.copy()
         for slot in generator.choice(m, max(1, round(_KICKED_SHARE * m)), replace=False):
             free = np.flatnonzero(~trial.taken)

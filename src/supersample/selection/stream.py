@@ -225,7 +225,9 @@ class _Chunk(NamedTuple):
 
 def _see(plan: Plan, rows: Rows) -> _Chunk:
     features = plan.feature_map.transform(rows.points)
-    return _Chunk(rows, features, moments.squared_norms(features), plan.held_out.transform(rows.points))
+    constant = plan.feature_map.squared_norm
+    norms = moments.squared_norms(features) if constant is None else np.full(len(rows), constant)
+    return _Chunk(rows, features, norms, plan.held_out.transform(rows.points))
 
 
 def _take_in(state: Stream, rows: Rows) -> Stream:
