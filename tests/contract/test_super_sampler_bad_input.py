@@ -144,7 +144,9 @@ def test_bad_parameters(name):
 def test_a_fit_without_weight_is_refused_and_changes_nothing():
     sampler = ss.SuperSampler(5, random_state=0).fit(GOOD)
     before = sampler.prototypes_
-    with pytest.raises(InputError, match="sample_weight must hold at least one positive weight, got 60 zeros"):
+    with pytest.raises(
+        InputError, match="sample_weight or log_weight must give at least one row a positive weight, got 60 zeros"
+    ):
         sampler.fit(GOOD + 1, sample_weight=np.zeros(60))
     with pytest.raises(InputError, match="positive weight"):
         sampler.fit(GOOD + 1, log_weight=np.full(60, -np.inf))

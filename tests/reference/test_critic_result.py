@@ -157,3 +157,27 @@ def test_labels_decide_what_is_near():
     nearest, closer = oracle.explained(gram, found.prototypes.indices, found.criticisms.indices)
     np.testing.assert_array_equal(found.nearest, nearest)
     np.testing.assert_allclose(found.criticisms.weights, closer, rtol=0, atol=1e-12)
+
+
+def test_far_points_know_their_nearest_prototype():
+    rng = np.random.default_rng(0)
+    data = np.concatenate([rng.normal(size=(600, 1)), rng.normal(40, 1, size=(300, 1)), rng.normal(60, 1, size=(20, 1))])
+    found = ss.critic(data, 4, 8, kernel=Gaussian(1.0))
+    for point, nearest in zip(found.criticisms.points, found.nearest, strict=True):
+        away = np.abs(found.prototypes.points - point).ravel()
+        if away.min() < 25:  # beyond that exp(-r^2 / 2) is as good as zero for every prototype
+            assert away[nearest] == away.min()
+
+
+def test_a_factor_of_the_kernel_changes_no_prototype():
+    data = np.random.default_rng(0).normal(size=(300, 3))
+    expected = ss.critic(data, 5, 0, kernel=Gaussian(1.0)).prototypes.indices
+    for factor in (1e-10, 1e-3, 1e6):
+        np.testing.assert_array_equal(ss.critic(data, 5, 0, kernel=factor * Gaussian(1.0)).prototypes.indices, expected)
+
+
+def test_the_witness_shown_is_that_of_the_exact_kernel_even_if_features_chose():
+    data = np.random.default_rng(0).normal(size=(2000, 4))
+    found = ss.critic(data, 20, 10, kernel=Gaussian(1.0), method="features", n_features=128, random_state=0)
+    exact = oracle.witness(Gaussian(1.0)(data), found.prototypes.indices)[found.criticisms.indices]
+    np.testing.assert_allclose(found.witness, exact, atol=1e-12)

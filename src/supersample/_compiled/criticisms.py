@@ -23,12 +23,13 @@ def first_entry(
     for i in range(start, n):
         row = gram[i]
         left = diagonal[i]
+        image[:] = 0.0
+        for k in range(c):
+            value = row[k]
+            for j in range(c):
+                image[j] += inverse[k, j] * value
         for j in range(c):
-            total = 0.0
-            for k in range(c):
-                total += inverse[j, k] * row[k]
-            image[j] = total
-            left -= total * row[j]
+            left -= image[j] * row[j]
         if left <= tolerance * diagonal[i]:
             continue
         best = -1

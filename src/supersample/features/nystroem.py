@@ -137,6 +137,11 @@ def pivoted_landmarks(
     pool = np.sort(generator.permutation(sample.shape[0])[:_SAMPLE_ROWS])
     rows = sample[pool]
     left = kernel.diagonal(rows).copy()
+    if bool((left < 0).any()) or not float(left.sum()) > 0:
+        raise InputError(
+            f"kernel {kernel!r} must be positive definite and not zero everywhere: k(x, x) is negative for some rows or zero "
+            f"for all"
+        )
     floor = tolerance * float(left.sum())
     factor = np.zeros((min(n_landmarks, rows.shape[0]), rows.shape[0]))
     rows_of = kernel.against(rows)
@@ -147,6 +152,8 @@ def pivoted_landmarks(
             break
         pivot = int(generator.choice(rows.shape[0], p=left / total))
         residual = rows_of(rows[pivot : pivot + 1])[0] - factor[:step].T @ factor[:step, pivot]
+        if not residual[pivot] > 0:
+            raise InputError(f"kernel {kernel!r} must be positive definite; on these rows it is not")
         factor[step] = residual / np.sqrt(residual[pivot])
         left = np.maximum(left - factor[step] ** 2, 0.0)
         left[pivot] = 0.0

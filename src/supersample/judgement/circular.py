@@ -72,7 +72,7 @@ def circular_ensemble(
     True
     """
     choose(distance, "distance", ("sine", "mallows"))
-    if isinstance(norm, bool) or not isinstance(norm, int | float) or not norm >= 1:
+    if isinstance(norm, bool) or not isinstance(norm, int | float | np.integer | np.floating) or not norm >= 1:
         raise InputError(f"norm must be a number of at least 1, or inf, got {norm!r}")
     samples = pool(X, Y, min_rows=1)
     seed = as_seed(random_state)

@@ -68,6 +68,11 @@ def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> t
 
 def wave_map(kernel: Kernel, method: str, n_features: int, samples: TwoSamples, seed: Seed) -> Waves:
     """Build the map of method "fourier" or "fastfood"; one seed gives shared frequencies."""
+    if not kernel.has_spectrum:
+        raise InputError(
+            f"method={method!r} needs a shift-invariant kernel (Gaussian, Laplacian, Matern, Cauchy, sums of them), got "
+            f"{kernel!r}; use method='exact', which works for every kernel"
+        )
     if method == "fastfood":
         return Fastfood(kernel, n_features, origin=samples.origin, random_state=seed.sequence())
     return Fourier(kernel, n_features, origin=samples.origin, random_state=seed.sequence())

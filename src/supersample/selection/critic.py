@@ -8,7 +8,7 @@ import numpy.typing as npt
 from supersample._random import Seed, as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
-from supersample.errors import InputError, MismatchError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
 from supersample.features.judge import Judge
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
@@ -85,10 +85,11 @@ def critic(
     free = np.ones(n, dtype=np.bool_)
     free[chosen] = False
     others = greedy_criticisms(pool.block, witness, resolved.diagonal(rows), c, free, regularize=regularizer is not None)
+    shown = witness[others] if exact else _exact_witness(pool, chosen, others)
     path = mmd_path(pool, means, chosen) if exact else _held_out_path(resolved, rows, chosen, codes, seed)
     selection = Selection(chosen, points[chosen], np.full(m, 1.0 / m), path)
     nearest, shares = explain(pool, np.full(n, 1.0 / n), chosen, others)
-    return Critique(selection, Selection(others, points[others], shares, np.empty(0)), witness[others], nearest)
+    return Critique(selection, Selection(others, points[others], shares, np.empty(0)), shown, nearest)
 
 
 def mmd_path(pool: Pool, means: Floats, chosen: Indices) -> Floats:
@@ -109,9 +110,12 @@ def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices
     if criticisms.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
     diagonal = pool.kernel.diagonal(pool.points)
+    # Where k(x, x) is the same for all it is left out: far points would differ by less than its rounding.
+    constant = bool((diagonal == diagonal[0]).all())
 
     def distances(left: Indices, right: Indices) -> Floats:
-        return np.asarray(diagonal[left][:, None] + diagonal[right] - 2.0 * pool.block(left, right))
+        values = -2.0 * pool.block(left, right)
+        return np.asarray(values if constant else values + diagonal[left][:, None] + diagonal[right])
 
     nearest = distances(criticisms, prototypes).argmin(axis=1).astype(np.int64)
     closer = np.zeros(criticisms.size)
@@ -127,7 +131,21 @@ def _codes(labels: npt.ArrayLike | None, n: int) -> npt.NDArray[np.int64] | None
     array: npt.NDArray[Any] = np.asarray(labels)
     if array.shape != (n,):
         raise MismatchError(f"labels must be one-dimensional with one label for each of the {n} rows, got shape {array.shape}")
-    return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    try:
+        return np.unique(array, return_inverse=True)[1].astype(np.int64)
+    except TypeError as error:
+        raise InputTypeError(
+            f"labels must be of one kind, so that they can be told apart: {error}; fill missing ones"
+        ) from error
+
+
+def _exact_witness(pool: Pool, chosen: Indices, others: Indices) -> Floats:
+    """Return the witness of the exact kernel at some points: what is shown owes nothing to the features that chose them."""
+    n = pool.points.shape[0]
+    total = np.zeros(others.size)
+    for part in np.array_split(np.arange(n), 1 + n // 16384):
+        total += pool.block(part, others).sum(axis=0)
+    return np.asarray(total / n - pool.block(chosen, others).mean(axis=0))
 
 
 def _feature_map(kernel: Kernel, rows: Floats, n_features: int, seed: Seed) -> FeatureMap:

@@ -11,12 +11,12 @@ from supersample.features.kernels import Kernel
 from supersample.selection.pool import kernel_block
 from supersample.selection.rows import Rows
 
-__all__ = ["Criticisms"]
+__all__ = ["COPY", "Criticisms"]
 
 Singles = npt.NDArray[np.float32]
 
 #: A row of which the held criticisms leave less than this share of k(x, x) is a copy of them; also the jitter of the inverse.
-_COPY = 1e-6
+COPY = 1e-6
 
 
 @dataclass
@@ -59,13 +59,16 @@ class Criticisms:
         O(c (c + d)) for each row; a change of the set costs O(n d + c^3) more.
         """
         points = rows.points
-        fade = np.exp(-size)
-        held_fade = np.exp(-held)
+        # Relative to the largest held: exp(-|w|) itself would vanish for kernels of large values.
+        reference = float(held.max(initial=0.0))
+        with np.errstate(over="ignore"):
+            fade = np.exp(reference - size)
+            held_fade = np.exp(reference - held)
         diagonal = kernel.diagonal(points)
         gram = kernel_block(kernel, points, self.rows.points)
         row = entered = 0
         while True:
-            row, slot = first_entry(row, gram, diagonal, fade, self._inverse(), held_fade, _COPY)
+            row, slot = first_entry(row, gram, diagonal, fade, self._inverse(), held_fade, COPY)
             if slot < 0:
                 return entered
             self._replace(slot, kernel, rows.take(slice(row, row + 1)), features[row])
@@ -86,7 +89,7 @@ class Criticisms:
             column = kernel_block(kernel, row.points, self.rows.points)
             own = float(kernel.diagonal(row.points)[0])
             left = own - float(column[0] @ self._inverse() @ column[0])
-            if left > _COPY * own:
+            if left > COPY * own:
                 self.rows = Rows.joined(self.rows, row)
                 self.features = np.concatenate([self.features, features[looked : looked + 1]])
                 self.gram = np.block([[self.gram, column.T], [column, np.array([[own]])]])

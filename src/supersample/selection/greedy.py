@@ -31,7 +31,7 @@ def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: 
     for step in range(count):
         size = step + 1.0
         values = 2.0 / size * (pulled + means) - (within + 2.0 * sums + diagonal) / (size * size)
-        best = _first_best(values, free)
+        best = _first_best(values, free, float(diagonal.max()))
         chosen[step] = best
         free[best] = False
         within += 2.0 * float(sums[best]) + float(diagonal[best])
@@ -48,20 +48,22 @@ def greedy_criticisms(
     free: npt.NDArray[np.bool_],
     *,
     regularize: bool = True,
+    copy: float = _COPY,
 ) -> Indices:
     """Choose criticisms one by one, each the one that raises sum_{l in C} |w_l| + log det K_CC most (OPC eq. 3).
 
     The log det rises by log R(l), R the part of k(x_l, x_l) that the chosen ones leave (partial Cholesky). Both terms of a
     gain can only fall as more is chosen, so a gain from an earlier step is an upper bound: only the candidates that lead by
     it are brought up to date (lazy evaluation, exact here). block(rows, columns): exact kernel values. Copies of chosen
-    points are never chosen, so there may be fewer than `count`. Without the regulariser: the largest |w|.
+    points are never chosen, so there may be fewer than `count`.
+    A copy has R under `copy` times k(x, x). Without the regulariser: the largest |w|.
     """
     size = np.abs(witness)
     available = free.copy()
     if not regularize:
         largest = np.empty(min(count, int(available.sum())), dtype=np.int64)
         for step in range(largest.size):
-            largest[step] = _first_best(size, available)
+            largest[step] = _first_best(size, available, float(diagonal.max()))
             available[largest[step]] = False
         return largest
     with np.errstate(divide="ignore"):
@@ -81,9 +83,9 @@ def greedy_criticisms(
             rows = _solve(factor[:step, :step], block(some, np.array(chosen, dtype=np.int64)))
             left = diagonal[some] - np.einsum("ij,ij->i", rows, rows)
             with np.errstate(divide="ignore", invalid="ignore"):
-                gains = np.where(left > _COPY * diagonal[some], size[some] + np.log(left), -np.inf)
+                gains = np.where(left > copy * diagonal[some], size[some] + np.log(left), -np.inf)
             bounds[some] = gains
-            top = _first_best(gains, np.isfinite(gains), labels=some)
+            top = _first_best(gains, np.isfinite(gains), 1.0, labels=some)
             if top >= 0 and _better(float(gains[top]), int(some[top]), best_gain, best):
                 best, best_gain, best_row = int(some[top]), float(gains[top]), np.append(rows[top], np.sqrt(left[top]))
         if best < 0:
@@ -101,12 +103,15 @@ def _solve(factor: Floats, values: Floats) -> Floats:
     return np.asarray(linalg.solve_triangular(factor, values.T, lower=True, check_finite=False).T)
 
 
-def _first_best(values: Floats, allowed: npt.NDArray[np.bool_], labels: Indices | None = None) -> int:
-    """Return the place of the largest allowed value; of values equal but for rounding, that of the lowest label."""
+def _first_best(values: Floats, allowed: npt.NDArray[np.bool_], scale: float, labels: Indices | None = None) -> int:
+    """Return the place of the largest allowed value; of values equal but for rounding, that of the lowest label.
+
+    scale: the size of the terms that the values are sums and differences of.
+    """
     if not bool(allowed.any()):
         return -1
     top = float(values[allowed].max())
-    ties = np.flatnonzero(allowed & (values >= top - _TIE * max(1.0, abs(top))))
+    ties = np.flatnonzero(allowed & (values >= top - _TIE * max(scale, abs(top))))
     return int(ties[0] if labels is None else ties[np.argmin(labels[ties])])
 
 

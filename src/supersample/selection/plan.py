@@ -10,10 +10,10 @@ from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
 from supersample.features.judge import Judge
-from supersample.features.kernels import Kernel, Stationary
+from supersample.features.kernels import Kernel
 from supersample.selection.rows import Rows
 
-__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "make_plan"]
+__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan"]
 
 Features = Literal["auto", "fourier", "nystroem"] | FeatureMap
 Search = Literal["auto", "exact", "tree"]
@@ -66,6 +66,15 @@ class Plan:
         return self.feature_map.kernel
 
 
+def check_settings(settings: Settings, width: int) -> None:
+    """Refuse what cannot work for rows of this width, before any are taken in."""
+    settings.kernel.check_width(width)
+    if settings.features == "fourier" and not settings.kernel.has_spectrum:
+        raise InputError(
+            f"features='fourier' needs a shift-invariant kernel, got {settings.kernel!r}; use features='auto' or 'nystroem'"
+        )
+
+
 def make_plan(settings: Settings, rows: Rows) -> Plan:
     """Fix bandwidth and maps from the first rows."""
     seed, points = settings.seed, rows.points
@@ -112,5 +121,5 @@ def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
 def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
     """Resolve a "median" bandwidth; rows that are all alike say nothing of scale, and any bandwidth is as good."""
     if not kernel.is_resolved and bool((points == points[0]).all()):
-        return kernel.with_bandwidth(1.0) if isinstance(kernel, Stationary) else kernel
+        return kernel.resolved_by(1.0)
     return kernel.resolve(points, random_state=seed.child("bandwidth").sequence())

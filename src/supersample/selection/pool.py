@@ -118,7 +118,8 @@ class FeaturePool(Pool):
         codes = np.zeros(n, dtype=np.int64) if self.codes is None else self.codes
         targets = np.zeros((int(codes.max()) + 1, self.features.shape[1]))
         for code in range(targets.shape[0]):
-            targets[code] = self.features.sum(axis=0, dtype=np.float64, where=(codes == code)[:, None]) / n
+            mine = slice(None) if self.codes is None else np.flatnonzero(codes == code)
+            targets[code] = self.features[mine].sum(axis=0, dtype=np.float64) / n
 
         def work(rows: slice) -> Floats:
             return np.asarray(np.einsum("ij,ij->i", self.features[rows], targets[codes[rows]]))

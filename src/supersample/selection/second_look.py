@@ -11,7 +11,7 @@ from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.features.kernels import Kernel
 from supersample.selection.calibration import calibrate
-from supersample.selection.criticisms import Criticisms
+from supersample.selection.criticisms import COPY, Criticisms
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.plan import Plan
 from supersample.selection.polish import polish
@@ -73,7 +73,7 @@ def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, c
 
     free = ~np.isin(pool.positions, prototypes.positions)
     size = np.abs(witness)
-    greedy = greedy_criticisms(block, witness, kernel.diagonal(pool.points), count, free)
+    greedy = greedy_criticisms(block, witness, kernel.diagonal(pool.points), count, free, copy=COPY)
     starts = [greedy]
     kept = np.flatnonzero(free & np.isin(pool.positions, held.positions))
     if kept.size == greedy.size:

@@ -19,7 +19,7 @@ from supersample.selection.background import Background
 from supersample.selection.critic import explain
 from supersample.selection.criticisms import Criticisms
 from supersample.selection.greedy import greedy_criticisms
-from supersample.selection.plan import WARM_UP, Plan, Settings, make_plan
+from supersample.selection.plan import WARM_UP, Plan, Settings, check_settings, make_plan
 from supersample.selection.pool import ExactPool, kernel_block
 from supersample.selection.reservoir import Offered, Reservoir, Singles
 from supersample.selection.rows import Rows
@@ -38,7 +38,7 @@ _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 class Selected:
     """What a stream gives at the end: the chosen rows in stream order, and what is needed to judge them.
 
-    Criticisms stand by falling witness; each with its signed witness value, its nearest prototype (a place in `rows`) and
+    Criticisms stand by falling |witness|; each with its signed witness value, its nearest prototype (a place in `rows`) and
     the share of the data nearer to it than to any prototype.
     """
 
@@ -57,6 +57,7 @@ class Selected:
 
 def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
     """Return a stream that has seen nothing; with another stream's plan, it can be merged with that stream."""
+    check_settings(settings, width)
     state = Stream(
         settings,
         width,

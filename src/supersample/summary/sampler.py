@@ -47,7 +47,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
-    criticisms_, criticism_indices_: the same for the criticisms, those with the largest witness first.
+    criticisms_, criticism_indices_: the same for the criticisms, those with the largest |witness| first.
     criticism_witness_: where data and prototypes differ, at each criticism: positive where the prototypes have too little.
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
@@ -101,11 +101,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         log_weight: npt.ArrayLike | None = None,
     ) -> Self:
         """Forget what was seen and take in X. y is ignored, as scikit-learn asks for."""
-        fresh = SuperSampler(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight)
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight)
         if fresh._state.n_seen and not stream.has_weight(fresh._state):
             raise InputError(
-                f"sample_weight must hold at least one positive weight, got {fresh._state.n_seen} zeros; leave it out to weigh "
-                f"all rows alike"
+                f"sample_weight or log_weight must give at least one row a positive weight, got {fresh._state.n_seen} zeros; "
+                f"leave it out to weigh all rows alike"
             )
         self.__dict__.pop("feature_names_in_", None)
         self.__dict__.update(vars(fresh))
@@ -164,14 +164,16 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         merged._single = self._single and other._single
         return merged
 
-    def sibling(self, stream_index: int = 1) -> "SuperSampler":
+    def sibling(self, stream_index: int | None = None) -> "SuperSampler":
         """Return an empty sampler with this one's bandwidth and features, for another part of the data, to be merged later.
 
         Fixes bandwidth and features of this one too, from the rows seen so far, if it has seen fewer than its warm-up needs.
-        stream_index tells the parts apart, so that their random draws are independent; this one is 0 unless it is a sibling.
+        stream_index tells the parts apart, so that their random draws are independent: this one is 0 unless it is a sibling,
+        and its siblings are 1, 2, ... unless told otherwise.
         """
         check_is_fitted(self)
-        index = check_count(stream_index, "stream_index", minimum=0)
+        self._siblings = self.__dict__.get("_siblings", self._state.settings.stream) + 1
+        index = self._siblings if stream_index is None else check_count(stream_index, "stream_index", minimum=0)
         self._state = stream.fix_plan(self._state)
         plan = self._state.plan
         if plan is None:
@@ -196,7 +198,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     @property
     def criticisms_(self) -> Points:
-        """The points that the prototypes miss, those with the largest witness first; copies are left out."""
+        """The points that the prototypes miss, those with the largest |witness| first; copies are left out."""
         return self._as_given(self._require_selected().criticisms.points)
 
     @property
@@ -269,6 +271,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         if not 0 < delta < 1:
             raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
         selected = self._require_selected()
+        if not selected.plan.kernel.has_spectrum:
+            raise InputError(f"bound needs a kernel with random Fourier features, which {selected.plan.kernel!r} has not")
         return theorem_one(self.mmd_, selected.plan.kernel.k0, selected.plan.held_out.n_features, delta)
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -280,6 +284,10 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             features: Any = self.features
             if not (isinstance(self.kernel, str) and self.kernel == "gaussian") and as_kernel(self.kernel) != features.kernel:
                 raise InputError(f"kernel must be left out or equal that of the feature map, {features.kernel!r}")
+            if self.n_features is not None or not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
+                raise InputError(
+                    "bandwidth and n_features must be left out where features is a feature map, which carries its own"
+                )
             kernel = features.kernel
         else:
             features = choose(self.features, "features", ("auto", "fourier", "nystroem"))
@@ -298,7 +306,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return points.astype(np.float32) if self._single else points.copy()
 
     def _empty_copy(self) -> "SuperSampler":
-        copied = SuperSampler(**self.get_params(deep=False))
+        copied = type(self)(**self.get_params(deep=False))
         copied.n_features_in_ = self.n_features_in_
         if hasattr(self, "feature_names_in_"):
             copied.feature_names_in_ = self.feature_names_in_

@@ -63,6 +63,14 @@ class Kernel(ABC):
         """Return this kernel with "median" bandwidths replaced by numbers taken from `points`."""
         return self
 
+    def resolved_by(self, bandwidth: float) -> "Kernel":
+        """Return this kernel with "median" bandwidths replaced by a number."""
+        return self
+
+    def check_width(self, width: int) -> None:
+        """Refuse rows of a width that the kernel has not one bandwidth a column for; most kernels take any."""
+        return
+
     @property
     def has_spectrum(self) -> bool:
         """Whether the kernel is shift-invariant with a spectral measure that frequencies can be drawn from."""
@@ -192,15 +200,23 @@ class Stationary(Kernel):
         """Return this kernel with another bandwidth."""
         return replace(self, bandwidth=bandwidth)
 
+    def resolved_by(self, bandwidth: float) -> Self:
+        """Return this kernel with a "median" bandwidth replaced by a number."""
+        return self if self.is_resolved else self.with_bandwidth(bandwidth)
+
+    def check_width(self, width: int) -> None:
+        """Refuse rows of another width than the bandwidth has values."""
+        if isinstance(self.bandwidth, tuple) and len(self.bandwidth) != width:
+            raise MismatchError(
+                f"bandwidth of {type(self).__name__} has {len(self.bandwidth)} values and the points have {width} columns; "
+                f"pass one bandwidth for each column, or a single number"
+            )
+
     def scale(self, points: Floats) -> Floats:
         """Divide each column by its bandwidth."""
         self.require_resolved()
+        self.check_width(points.shape[1])
         width = np.asarray(self.bandwidth, dtype=np.float64)
-        if width.ndim == 1 and width.size != points.shape[1]:
-            raise MismatchError(
-                f"bandwidth of {type(self).__name__} has {width.size} values and the points have {points.shape[1]} "
-                f"columns; pass one bandwidth for each column, or a single number"
-            )
         return np.ascontiguousarray(points / width, dtype=np.float64)
 
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:

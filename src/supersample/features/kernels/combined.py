@@ -62,6 +62,15 @@ class Sum(Kernel):
         seed = as_seed(random_state).entropy
         return Sum(tuple((factor, kernel.resolve(points, random_state=seed)) for factor, kernel in self.terms))
 
+    def check_width(self, width: int) -> None:
+        """Check every term."""
+        for _, kernel in self.terms:
+            kernel.check_width(width)
+
+    def resolved_by(self, bandwidth: float) -> "Sum":
+        """Give the terms without a bandwidth this one."""
+        return Sum(tuple((factor, kernel.resolved_by(bandwidth)) for factor, kernel in self.terms))
+
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:
         """Add up the terms' Gram blocks."""
         term = np.empty_like(out)
@@ -86,7 +95,15 @@ class Sum(Kernel):
     @property
     def is_radial(self) -> bool:
         """Whether every term is, with a bandwidth that is the same for all columns."""
+        if self._one_bandwidth:
+            return all(kernel.is_radial for _, kernel in self.terms)
         return all(kernel.is_radial and _scalar_bandwidth(kernel) for _, kernel in self.terms)
+
+    @property
+    def _one_bandwidth(self) -> bool:
+        """Whether all terms have the same bandwidth, so that it can be taken out of the sum."""
+        widths = {kernel.bandwidth if isinstance(kernel, Stationary) else None for _, kernel in self.terms}
+        return len(widths) == 1 and None not in widths
 
     @property
     def n_uniforms(self) -> int:
@@ -101,15 +118,16 @@ class Sum(Kernel):
         return out
 
     def spread(self, uniforms: Floats) -> Floats:
-        """Draw s from the mixture of the terms', each divided by its bandwidth."""
+        """Draw s from the mixture of the terms', each divided by its bandwidth unless that is the same for all."""
         out = np.empty(uniforms.shape[0])
         for kernel, mine in self._chosen(uniforms[:, -1]):
-            out[mine] = kernel.scale(kernel.spread(uniforms[mine])[:, None])[:, 0]
+            drawn = kernel.spread(uniforms[mine])
+            out[mine] = drawn if self._one_bandwidth else kernel.scale(drawn[:, None])[:, 0]
         return out
 
     def scale(self, points: Floats) -> Floats:
-        """Leave the points as they are: each term's bandwidth is in its own part."""
-        return points
+        """Divide by the terms' bandwidth if they have one in common; otherwise each has its own in its part."""
+        return self.terms[0][1].scale(points) if self._one_bandwidth else points
 
     def _chosen(self, uniforms: Floats) -> Iterator[tuple[Kernel, npt.NDArray[np.bool_]]]:
         shares = np.cumsum([factor * kernel.k0 for factor, kernel in self.terms])

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
+from types import CodeType
 from typing import Any
 
 import numpy as np
@@ -58,8 +59,27 @@ def _name_of(function: Callable[[Any, Any], Any]) -> str:
     if code is None:
         return f"{name} at {id(function):#x}"
     captured = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    what = (code.co_code, code.co_consts, code.co_names, getattr(function, "__defaults__", None), captured)
+    defaults = (getattr(function, "__defaults__", None), getattr(function, "__kwdefaults__", None))
+    what = (_code_of(code), [_value_of(value) for value in (*captured, *defaults, getattr(function, "__self__", None))])
     return f"{name} {hashlib.sha256(repr(what).encode()).hexdigest()[:16]}"
+
+
+def _code_of(code: CodeType) -> tuple[Any, ...]:
+    consts = [_code_of(each) if isinstance(each, CodeType) else each for each in code.co_consts]
+    return (code.co_code, consts, code.co_names)
+
+
+def _value_of(value: Any) -> Any:
+    """Return what stands for a captured value: itself if its repr says all, the bytes of an array, or its address."""
+    if value is None or isinstance(value, bool | int | float | complex | str | bytes):
+        return value
+    if isinstance(value, tuple | list):
+        return [_value_of(each) for each in value]
+    if isinstance(value, dict):
+        return [(key, _value_of(each)) for key, each in value.items()]
+    if isinstance(value, np.ndarray) and value.dtype != object:
+        return (value.shape, value.dtype.str, hashlib.sha256(np.ascontiguousarray(value).tobytes()).hexdigest())
+    return (type(value).__qualname__, id(value))
 
 
 def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Bandwidth | None = None) -> tuple[Kernel, ...]:
