@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._compiled.criticisms import first_entry
-from supersample._typing import Floats
+from supersample._typing import Floats, Indices
 from supersample.features.kernels import Kernel
 from supersample.selection.pool import kernel_block
 from supersample.selection.rows import Rows
@@ -45,11 +45,17 @@ class Criticisms:
         """Return criticisms that can be changed without changing these."""
         return replace(self, rows=self.rows.copy(), features=self.features.copy(), gram=self.gram.copy())
 
-    def offer(self, kernel: Kernel, rows: Rows, features: Singles, witness: Singles) -> None:
-        """Offer rows in order; witness = mu - nu in features, held fixed, by which held points are scored anew as well."""
-        start = self._fill(kernel, rows, features)
+    def offer(self, kernel: Kernel, rows: Rows, features: Singles, witness: Singles, taken: Indices | None = None) -> None:
+        """Offer rows in order, but for those `taken`; witness = mu - nu in features scores them, and the held points anew."""
+        start = 0
+        if len(self.rows) < self.size:
+            refused = np.setdiff1d(np.arange(len(rows)), taken if taken is not None else [])
+            rows, features, taken = rows.take(refused), features[refused], None
+            start = self._fill(kernel, rows, features)
         if start < len(rows) and self.size > 0:
             size = np.abs((features[start:] @ witness).astype(np.float64))
+            if taken is not None:
+                size[taken] = -np.inf  # never enters
             held = np.abs((self.features @ witness).astype(np.float64))
             self.exchange(kernel, rows.take(slice(start, None)), features[start:], size, held)
 

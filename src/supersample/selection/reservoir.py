@@ -18,8 +18,9 @@ __all__ = ["Offered", "Reservoir"]
 
 Singles = npt.NDArray[np.float32]
 
-#: Coordinates of the shadows that bound feature distances from below: more for long feature vectors, dear to compare in full.
-_SHADOW, _LONG_SHADOW, _LONG = 8, 16, 400
+#: Coordinates of the shadows that bound feature distances from below: more for longer feature vectors, dear to compare in full.
+_SHADOWS = ((256, 4), (400, 8))
+_LONGEST_SHADOW = 16
 #: A swap must lower M^2 MMD^2 by this much, as a share of k(x, x): less is rounding in float32.
 _LEAST_GAIN = 1e-6
 #: Rows compared with more points than this are counted together.
@@ -27,11 +28,12 @@ _HISTOGRAM = 1024
 
 
 class Offered(NamedTuple):
-    """What came of an offer: the number of swaps, the rows that were taken, the points that were dropped, and mu - nu after."""
+    """What came of an offer: how many swaps, which rows were taken, the points that were dropped, and mu - nu after it."""
 
     swaps: int
     taken: Indices
     dropped: Rows
+    dropped_features: Singles
     witness: Singles
 
 
@@ -84,6 +86,7 @@ class Reservoir:
     ) -> Offered:
         """Offer rows in order, with the stream's mean features held at `mean`."""
         pull = (self.features.sum(axis=0, dtype=np.float64) - self.size * mean).astype(np.float32)
+        before = self.features.copy()
         norms = squared_norms(self.features).astype(np.float32)
         threshold = _LEAST_GAIN * float(norms.mean())
         swapped_row = np.empty(len(rows), dtype=np.int64)
@@ -105,13 +108,16 @@ class Reservoir:
             )  # fmt: skip
         taken, slots = swapped_row[:count], swapped_slot[:count]
         places, times = np.unique(slots, return_counts=True)
-        left = [self.rows.take(places)]
+        left, left_features = [self.rows.take(places)], [before[places]]
         if bool((times > 1).any()):
             # A row that took a place and lost it again within the block was dropped as well.
             last = {int(slot): int(row) for slot, row in zip(slots, taken, strict=True)}
-            left.append(rows.take(np.array(sorted(set(taken.tolist()) - set(last.values())), dtype=np.int64)))
+            passing = np.array(sorted(set(taken.tolist()) - set(last.values())), dtype=np.int64)
+            left.append(rows.take(passing))
+            left_features.append(features[passing])
         self.rows.put(slots, rows, taken)
-        return Offered(int(count), taken, Rows.joined(*left), (-pull / self.size).astype(np.float32))
+        witness = (-pull / self.size).astype(np.float32)
+        return Offered(int(count), taken, Rows.joined(*left), np.concatenate(left_features), witness)
 
     def _balanced_tree(self, seed: Seed) -> Tree:
         if self.tree is None:
@@ -121,7 +127,8 @@ class Reservoir:
     def _renew_basis(self, n_used: int) -> None:
         if self.basis.shape[0] == 0 or n_used >= 2 * self.basis_at:
             centred = self.features - self.features.mean(axis=0)
-            width = min(_LONG_SHADOW if centred.shape[1] >= _LONG else _SHADOW, *centred.shape)
+            wanted = next((count for most, count in _SHADOWS if centred.shape[1] <= most), _LONGEST_SHADOW)
+            width = min(wanted, *centred.shape)
             self.basis = _leading_directions(centred.astype(np.float64), width).astype(np.float32)
             self.basis_at = n_used
 

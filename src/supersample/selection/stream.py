@@ -272,13 +272,9 @@ def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -
     """Offer to the criticisms what the reservoir did not take, and what it dropped (OPC Algorithm 2)."""
     assert state.plan is not None
     kernel = state.plan.kernel
-    if offered.swaps:
-        refused = np.setdiff1d(np.arange(len(rows)), offered.taken)
-        rows, features = rows.take(refused), features[refused]
-    state.criticisms.offer(kernel, rows, features, offered.witness)
+    state.criticisms.offer(kernel, rows, features, offered.witness, offered.taken)
     if len(offered.dropped):
-        dropped = state.plan.feature_map.transform(offered.dropped.points).astype(np.float32)
-        state.criticisms.offer(kernel, offered.dropped, dropped, offered.witness)
+        state.criticisms.offer(kernel, offered.dropped, offered.dropped_features, offered.witness)
 
 
 def _require_same_settings(left: Stream, right: Stream) -> None:
