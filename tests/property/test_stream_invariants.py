@@ -225,8 +225,10 @@ def test_the_callers_arrays_are_never_kept(n, dtype, from_sibling):
 
 def test_the_callers_arrays_are_never_changed():
     data, weights = DATA.copy(), WEIGHTS.copy()
-    data.flags.writeable = weights.flags.writeable = False
+    data.flags.writeable = weights.flags.writeable = False  # writing would raise
     results(sampler("tree").fit(data, sample_weight=weights))
+    np.testing.assert_array_equal(data, DATA)
+    np.testing.assert_array_equal(weights, WEIGHTS)
 
 
 def test_every_row_that_was_offered_is_counted_once():
