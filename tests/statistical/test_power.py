@@ -44,13 +44,13 @@ def test_power_where_differences_are_harder_to_find():
 def test_power_beside_that_of_the_exact_mmd_whole(epsilon, capsys):
     """The paper's claim at epsilon 3. At epsilon 2, where power is not complete, 1,024 frequencies cost some of it.
 
-    Measured over 500 pairs of samples: 67% against 74% of the exact test. Twelve points is that plus three standard errors.
+    Only epsilon 3, the claim, is asserted; the others are printed. A limit for them would have been chosen after seeing them.
     """
     apart, fast, exact = standard_errors_apart(epsilon, 500)
     with capsys.disabled():
         print(  # noqa: T201
             f"epsilon {epsilon}: FastMMD rejects {fast:.1%}, exact {exact:.1%}; {apart:+.2f} standard errors apart"
         )
-    assert abs(fast - exact) < 0.12
+    assert min(fast, exact) > 0.05  # the level: a test of no power at all would still fail here
     if epsilon == 3.0:
         assert abs(apart) < 3
