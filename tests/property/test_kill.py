@@ -41,7 +41,8 @@ def write_rows(path, rows):
 def start(*paths):
     command = [sys.executable, "-c", RUN, *map(str, paths)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    assert process.stdout.readline() == "ready\n"
+    with process.stdout:
+        assert process.stdout.readline() == "ready\n"
     return process
 
 
