@@ -47,7 +47,7 @@ def start(*paths):
 
 
 def killed_runs(tmp_path, rows, kills):
-    """Kill a run `kills` times, each after a random time in the span of a whole run, then let it end; return how often it hit."""
+    """Kill a run `kills` times, each after a random time, then let it end; return how often it was hit."""
     source, checkpoint, out = tmp_path / "rows.parquet", tmp_path / "run.checkpoint", tmp_path / "out.ss"
     write_rows(source, rows)
     begun = time.monotonic()
@@ -78,5 +78,5 @@ def test_killed_three_times(tmp_path):
 def test_killed_twenty_times_over_five_million_rows(tmp_path, capsys):
     hits = killed_runs(tmp_path, 5_000_000, 20)
     with capsys.disabled():
-        print(f"killed {hits} of 20 times before the end; the same bytes")
+        print(f"killed {hits} of 20 times before the end; the same bytes")  # noqa: T201
     assert hits >= 10
