@@ -37,4 +37,9 @@ class Bar:
             self._bar.set_postfix_str(f"MMD {progress.mmd:.2g}", refresh=False)
         self._bar.update(progress.rows - self._bar.n)
         if progress.done:
+            self.close()
+
+    def close(self) -> None:
+        """Leave the bar as it stands; messages then begin on a line of their own."""
+        if self._bar is not None:
             self._bar.close()
