@@ -57,8 +57,8 @@ def _open(stream: "_Headed", label: str) -> Source:
     if head.startswith(STREAM_MAGIC):
         return _once(*ipc_stream_reader(_file(stream)), label, _BROKEN)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return _once(*ndjson_reader(_file(stream)), label, TEXT_HINT)
-    return _once(*csv_reader(_file(stream)), label, TEXT_HINT)
+        return _once(*ndjson_reader(stream), label, TEXT_HINT)
+    return _once(*csv_reader(stream), label, TEXT_HINT)
 
 
 def _once(schema: pa.Schema, batches: Batches, label: str, hint: str) -> Source:

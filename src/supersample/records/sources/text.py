@@ -8,7 +8,7 @@ threads of its own, which hold several blocks in memory and cannot be stopped wh
 """
 
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.csv
@@ -17,7 +17,7 @@ import pyarrow.json
 from supersample.errors import InputError
 from supersample.records.sources.base import Batches
 
-__all__ = ["BLOCK", "TEXT_HINT", "csv_reader", "delimiter_of", "ndjson_reader"]
+__all__ = ["BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
 
 #: Bytes parsed at a time; the first block decides on the types.
 BLOCK = 8 << 20
@@ -28,7 +28,15 @@ TEXT_HINT = (
 _NULLS = ["", "NA", "N/A", "#N/A", "n/a", "NULL", "null"]
 
 
-def csv_reader(stream: BinaryIO, schema: pa.Schema | None = None, *, delimiter: str | None = None) -> tuple[pa.Schema, Batches]:
+class Bytes(Protocol):
+    """What text is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        ...
+
+
+def csv_reader(stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str | None = None) -> tuple[pa.Schema, Batches]:
     """Parse CSV from a stream of bytes; `schema` names types to use instead of those found."""
     blocks = _blocks(stream, _last_row_end)
     first = next(blocks, b"")
@@ -44,7 +52,7 @@ def csv_reader(stream: BinaryIO, schema: pa.Schema | None = None, *, delimiter: 
     return head.schema, batches()
 
 
-def ndjson_reader(stream: BinaryIO, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
+def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
     """Parse NDJSON from a stream of bytes; `schema` names types to use instead of those found."""
     blocks = _blocks(stream, lambda block: block.rfind(b"\n") + 1)
     first = next(blocks, b"")
@@ -98,7 +106,7 @@ def _parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
     )
 
 
-def _blocks(stream: BinaryIO, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
+def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
     """Cut a stream of bytes where rows end, about BLOCK bytes at a time, leaving out blocks of blank lines."""
     rest = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put at the start of UTF-8
     while chunk := stream.read(BLOCK):
