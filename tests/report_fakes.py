@@ -141,3 +141,15 @@ def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tupl
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), length)
     table = pa.table({"image": images, "label": pa.array(rng.choice(list("abc"), n_rows))})
     return table, (Note("image", str(images.type), "vector", length), Note("label", "string", "category"))
+
+
+def changes(left: Fake, right: Fake) -> Comparison:
+    """Make up a comparison in which the first two columns changed."""
+    names = [note.name for note in left.columns if note.kind != "left out"]
+    parts = 0.5 ** np.arange(1, len(names) + 1)
+    columns = tuple(
+        Change(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()))
+        for place, (name, part) in enumerate(zip(names, parts, strict=True))
+    )
+    rows = [side.criticisms.drop_columns(["_weight", "_nearest"]) for side in (left, right)]
+    return Comparison(0.0004, 0.12, columns, tuple(names[:2]), rows[0], rows[1])

@@ -20,7 +20,7 @@ from supersample.report.view import Fact, kinds_of, map_words, plane_of, reading
 __all__ = ["ChangeLine", "ComparisonView", "view_of_comparison"]
 
 #: Rows of each side, columns charted, and columns listed.
-MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 500
+MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ __all__ = ["Picture", "PictureColumn", "picture_columns"]
 Pixels = npt.NDArray[np.uint8]
 
 #: All pictures of a page together take at most this many characters.
-BUDGET = 2_500_000
+BUDGET = 1_800_000
 #: The longest side of a picture.
 LONGEST_SIDE = 96
 #: The shortest side that a vector is taken for an image at.

@@ -28,7 +28,7 @@ MOST_CHARTS = 36
 #: Points of the background on the map, and numbers held to find it.
 MOST_POINTS, MOST_NUMBERS = 1_200, 8_000_000
 #: Columns listed in the table of how they were read.
-MOST_LINES = 500
+MOST_LINES = 300
 
 
 @dataclass(frozen=True)
@@ -232,7 +232,7 @@ def _line(column: Column) -> ColumnLine:
         counts = "not in the kernel"
     else:
         counts = words.count(column.width, "number") + ("" if column.weight == 1 else f", weight {words.amount(column.weight)}")
-    return ColumnLine(clean(column.name, 60), clean(column.type, 60), column.kind, counts, clean(column.note, 300))
+    return ColumnLine(clean(column.name, 60), clean(column.type, 60), column.kind, counts, clean(column.note, 160))
 
 
 def _small_print(summary: Summarised) -> tuple[Fact, ...]:
