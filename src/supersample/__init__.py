@@ -7,15 +7,18 @@ from supersample.embedding import MeanEmbedding
 from supersample.features import kernels
 from supersample.judgement import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
 from supersample.selection import Critique, Selection, critic, online_critic
-from supersample.summary import SuperSampler
+from supersample.summary import Comparison, Progress, Summary, SuperSampler, load, summarize
 
 # `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
 sys.modules[__name__ + ".kernels"] = kernels
 
 __all__ = [
+    "Comparison",
     "Critique",
     "MeanEmbedding",
+    "Progress",
     "Selection",
+    "Summary",
     "SuperSampler",
     "TestResult",
     "circular_discrepancy",
@@ -24,7 +27,9 @@ __all__ = [
     "errors",
     "features",
     "kernels",
+    "load",
     "mmd2",
     "online_critic",
+    "summarize",
     "two_sample_test",
 ]

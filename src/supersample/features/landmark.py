@@ -68,7 +68,16 @@ class Landmark(FeatureMap):
         waves = self.waves.transform(points).astype(np.float64)
         whitened = exact.transform(points).astype(np.float64)
         with one_blas_thread():
-            self._overlap: Reals = np.linalg.lstsq(whitened, waves, rcond=None)[0].astype(self.dtype)
+            self.overlap: Reals = np.linalg.lstsq(whitened, waves, rcond=None)[0].astype(self.dtype)
+
+    @classmethod
+    def restored(cls, spanned: Nystroem, waves: Fourier, overlap: Reals) -> "Landmark":
+        """Return a map from its parts as they were."""
+        restored = cls.__new__(cls)
+        restored.dtype, restored.kernel = spanned.dtype, spanned.kernel
+        restored.spanned, restored.waves, restored.overlap = spanned, waves, overlap
+        restored.n_features = spanned.n_features + waves.n_features
+        return restored
 
     @classmethod
     def from_sample(
@@ -103,6 +112,6 @@ class Landmark(FeatureMap):
 
         def work(rows: slice) -> None:
             out[rows, :rank] = spanned[rows]
-            out[rows, rank:] -= (pad(spanned[rows]) @ self._overlap)[: rows.stop - rows.start]
+            out[rows, rank:] -= (pad(spanned[rows]) @ self.overlap)[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))

@@ -53,19 +53,29 @@ class Nystroem(FeatureMap):
 
         tolerance: eigenvalues under this share of the largest are left out; under 1e-12 they would be rounding noise.
         """
-        self.kernel = resolved_kernel(kernel)
+        resolved, points = resolved_kernel(kernel), as_float64(landmarks, "landmarks")
         if not 1e-12 <= tolerance < 1:
             raise InputError(f"tolerance must lie between 1e-12 and 1, got {tolerance!r}")
-        self.tolerance = float(tolerance)
-        self.dtype = as_dtype(dtype)
-        self.landmarks = as_float64(landmarks, "landmarks")
         with one_blas_thread():
-            whitening = _whiten(self.kernel, self.landmarks, tolerance)
+            whitening = _whiten(resolved, points, tolerance)
+        self._fix(resolved, points, whitening, float(tolerance), as_dtype(dtype))
+
+    @classmethod
+    def restored(
+        cls, kernel: Kernel, landmarks: Floats, whitening: Reals, *, tolerance: float, dtype: npt.DTypeLike
+    ) -> "Nystroem":
+        """Return a map with the whitening it had: computed anew elsewhere, its directions could come out turned or reversed."""
+        restored = cls.__new__(cls)
+        restored._fix(kernel, landmarks, whitening, tolerance, as_dtype(dtype))
+        return restored
+
+    def _fix(self, kernel: Kernel, landmarks: Floats, whitening: Reals, tolerance: float, dtype: np.dtype[Any]) -> None:
+        self.kernel, self.landmarks, self.tolerance, self.dtype = kernel, landmarks, tolerance, dtype
         # Rounding is multiplied by the root of 1 / tolerance: float32 can afford that only where few directions are kept.
-        working = np.float32 if self.dtype == np.float32 and tolerance >= _SINGLE_TOLERANCE else np.float64
-        self._whitening: Reals = whitening.astype(working)
-        self._to_landmarks = self.kernel.against(self.landmarks)
-        self.n_features = self._whitening.shape[1]
+        working = np.float32 if dtype == np.float32 and tolerance >= _SINGLE_TOLERANCE else np.float64
+        self.whitening: Reals = whitening.astype(working)
+        self._to_landmarks = kernel.against(landmarks)
+        self.n_features = whitening.shape[1]
 
     @classmethod
     def from_sample(
@@ -86,7 +96,7 @@ class Nystroem(FeatureMap):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kernel, dtype and a digest of the landmarks."""
+        """Kernel, dtype and digests of the landmarks and their whitening."""
         return {
             "map": "Nystroem",
             "kernel": dict(self.kernel.identity),
@@ -95,7 +105,8 @@ class Nystroem(FeatureMap):
             "tolerance": self.tolerance,
             "n_landmarks": self.landmarks.shape[0],
             "n_inputs": self.landmarks.shape[1],
-            "landmarks": hashlib.sha256(np.ascontiguousarray(self.landmarks, dtype="<f8").tobytes()).hexdigest(),
+            "landmarks": _digest(self.landmarks),
+            "whitening": _digest(self.whitening),
         }
 
     def fill(self, points: Points, out: Features) -> None:
@@ -108,7 +119,7 @@ class Nystroem(FeatureMap):
 
         def work(rows: slice) -> None:
             values = self._to_landmarks(np.asarray(pad(points[rows]), dtype=np.float64))
-            whitened = values.astype(self._whitening.dtype, copy=False) @ self._whitening
+            whitened = values.astype(self.whitening.dtype, copy=False) @ self.whitening
             out[rows] = whitened[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
@@ -159,6 +170,10 @@ def pivoted_landmarks(
         left[pivot] = 0.0
         chosen.append(pivot)
     return np.asarray(pool[chosen], dtype=np.int64)
+
+
+def _digest(values: Reals) -> str:
+    return hashlib.sha256(np.ascontiguousarray(values, dtype="<f8").tobytes()).hexdigest()
 
 
 def _whiten(kernel: Kernel, landmarks: Floats, tolerance: float) -> Floats:

@@ -1,19 +1,20 @@
 """What the first rows of a stream decide for life: the bandwidth, and the feature maps of selection and of judgement."""
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from supersample._random import Seed, as_seed
-from supersample._typing import Floats
+from supersample._typing import Floats, RandomState
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
 from supersample.features.judge import Judge
-from supersample.features.kernels import Kernel
+from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.records.arrays import check_count, choose
 from supersample.selection.rows import Rows
 
-__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan"]
+__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
 
 Features = Literal["auto", "fourier", "nystroem"] | FeatureMap
 Search = Literal["auto", "exact", "tree"]
@@ -64,6 +65,39 @@ class Plan:
     def kernel(self) -> Kernel:
         """The kernel, with its bandwidth."""
         return self.feature_map.kernel
+
+
+def settings_of(
+    *,
+    n_prototypes: Any,
+    n_criticisms: Any,
+    kernel: KernelLike,
+    bandwidth: Any,
+    features: Any,
+    n_features: Any,
+    search: Any,
+    random_state: RandomState,
+) -> Settings:
+    """Turn what users write into settings, each argument checked."""
+    if isinstance(features, FeatureMap):
+        if not (isinstance(kernel, str) and kernel == "gaussian") and as_kernel(kernel) != features.kernel:
+            raise InputError(f"kernel must be left out or equal that of the feature map, {features.kernel!r}")
+        if n_features is not None or not (isinstance(bandwidth, str) and bandwidth == "median"):
+            raise InputError("bandwidth and n_features must be left out where features is a feature map, which carries its own")
+        checked = features.kernel
+    else:
+        choose(features, "features", ("auto", "fourier", "nystroem"))
+        checked = as_kernel(kernel, bandwidth)
+    choose(search, "search", ("auto", "exact", "tree"))
+    return Settings(
+        n_prototypes=check_count(n_prototypes, "n_prototypes"),
+        kernel=checked,
+        n_criticisms=check_count(n_criticisms, "n_criticisms", minimum=0),
+        features=features,
+        n_features=None if n_features is None else check_count(n_features, "n_features"),
+        search=search,
+        seed=as_seed(random_state),
+    )
 
 
 def check_settings(settings: Settings, width: int) -> None:

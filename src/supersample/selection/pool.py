@@ -14,8 +14,8 @@ from supersample.features.kernels import Kernel
 __all__ = ["ExactPool", "FeaturePool", "Pool", "kernel_block"]
 
 _TILE_COLUMNS = 4096
-#: Points at least this wide have kernel rows dear enough to compute all of them at once, for pools up to this size.
-_WIDE, _LARGEST_GRAM = 17, 6000
+#: Points at least this wide have kernel rows dear enough to keep, for pools up to this size.
+_WIDE, _LARGEST_CACHE = 17, 6000
 
 Singles = npt.NDArray[np.float32]
 
@@ -59,28 +59,22 @@ class ExactPool(Pool):
     def __init__(self, kernel: Kernel, points: Floats, codes: Codes | None = None) -> None:
         super().__init__(kernel, points, codes)
         self._rows_of = kernel.against(points)
-        self._gram: Singles | None = None
+        self._cached: dict[int, Singles] = {}
 
     def rows(self, chosen: Indices) -> Singles:
-        """Return the kernel rows of some points, in float32; for a small pool of wide points from a Gram matrix held once."""
-        if self._gram is None and self.points.shape[1] >= _WIDE and self.points.shape[0] <= _LARGEST_GRAM:
-            self._gram = np.empty((self.points.shape[0], self.points.shape[0]), dtype=np.float32)
-            map_blocks(self._fill_gram, cut(self.points.shape[0], BLOCK_ROWS))
-        if self._gram is not None:
-            return self._gram[chosen]
-        return self._rows_of(self.points[chosen]).astype(np.float32)
+        """Return the kernel rows of some points, in float32; for a small pool of wide points each is computed once."""
+        if self.points.shape[1] < _WIDE or self.points.shape[0] > _LARGEST_CACHE:
+            return self._rows_of(self.points[chosen]).astype(np.float32)
+        fresh = [each for each in chosen.tolist() if each not in self._cached]
+        if fresh:
+            self._cached.update(zip(fresh, self._rows_of(self.points[fresh]).astype(np.float32), strict=True))
+        return np.stack([self._cached[each] for each in chosen.tolist()])
 
     def embed(self, chosen: Indices, weights: Floats) -> Floats:
         """Return sum_i weights_i k(x, x_i) over the chosen points, for every point x of the pool, on all cores."""
-        if self._gram is not None:
-            return np.asarray(weights @ self._gram[chosen], dtype=np.float64)
         rows_of = self.kernel.against(self.points[chosen])
         parts = map_blocks(lambda rows: rows_of(self.points[rows]) @ weights, cut(self.points.shape[0], BLOCK_ROWS))
         return np.concatenate(parts)
-
-    def _fill_gram(self, rows: slice) -> None:
-        assert self._gram is not None
-        self._gram[rows] = self._rows_of(self.points[rows])
 
     def means(self) -> Floats:
         """Add up tiles of the Gram matrix on all cores."""

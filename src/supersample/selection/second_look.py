@@ -54,7 +54,6 @@ def second_look(state: Stream, rows: Rows, more: Rows, n_criticisms: int | None 
     weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
     candidates = ExactPool(plan.kernel, pool.points)
     chosen = np.arange(len(rows))
-    candidates.rows(chosen[:1])  # where a Gram matrix pays, it serves the embedding too
     pull = candidates.embed(_places(pool, sample), weights)
     if len(rows) == state.settings.n_prototypes:
         chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())

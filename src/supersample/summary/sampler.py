@@ -7,17 +7,16 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from supersample._random import as_seed
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.features.kernels import Kernel, KernelLike
 from supersample.judgement.certificate import Certificate, captured_energy, certify, theorem_one
-from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights, choose
+from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights
 from supersample.records.names import check_names
 from supersample.selection import stream
-from supersample.selection.plan import Settings
+from supersample.selection.plan import Settings, settings_of
 from supersample.selection.rows import Rows
 from supersample.selection.stream import Selected, Stream
 
@@ -280,26 +279,15 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return hasattr(self, "_state")
 
     def _settings(self) -> Settings:
-        if isinstance(self.features, FeatureMap):
-            features: Any = self.features
-            if not (isinstance(self.kernel, str) and self.kernel == "gaussian") and as_kernel(self.kernel) != features.kernel:
-                raise InputError(f"kernel must be left out or equal that of the feature map, {features.kernel!r}")
-            if self.n_features is not None or not (isinstance(self.bandwidth, str) and self.bandwidth == "median"):
-                raise InputError(
-                    "bandwidth and n_features must be left out where features is a feature map, which carries its own"
-                )
-            kernel = features.kernel
-        else:
-            features = choose(self.features, "features", ("auto", "fourier", "nystroem"))
-            kernel = as_kernel(self.kernel, self.bandwidth)
-        return Settings(
-            n_prototypes=check_count(self.n_prototypes, "n_prototypes"),
-            kernel=kernel,
-            n_criticisms=check_count(self.n_criticisms, "n_criticisms", minimum=0),
-            features=features,
-            n_features=None if self.n_features is None else check_count(self.n_features, "n_features"),
-            search=choose(self.search, "search", ("auto", "exact", "tree")),  # type: ignore[arg-type]
-            seed=as_seed(self.random_state),
+        return settings_of(
+            n_prototypes=self.n_prototypes,
+            n_criticisms=self.n_criticisms,
+            kernel=self.kernel,
+            bandwidth=self.bandwidth,
+            features=self.features,
+            n_features=self.n_features,
+            search=self.search,
+            random_state=self.random_state,
         )
 
     def _as_given(self, points: Floats) -> Points:

@@ -1,0 +1,193 @@
+"""The coordinates that one column of a table becomes: a number, a one-hot block, or a vector."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from supersample._typing import Floats
+from supersample.errors import InputError
+
+__all__ = ["Block", "Category", "Number", "Vector", "block_of", "numbers_of", "vectors_of"]
+
+#: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
+FURTHEST = 10.0
+
+
+@dataclass(frozen=True)
+class Block:
+    """One column of the table in the kernel.
+
+    name: the column; weight: how many ordinary columns it counts for; missing: whether it has a coordinate of its own that
+    says "no value". Two typical unlike values lie at a squared distance of 2 times the weight, whatever the kind.
+    """
+
+    label: ClassVar[str]
+
+    name: str
+    weight: float
+    missing: bool
+
+    @property
+    def width(self) -> int:
+        """How many coordinates it takes."""
+        return self._own_width + int(self.missing)
+
+    @property
+    def _own_width(self) -> int:
+        return 1
+
+    def fill(self, column: pa.Array, out: Floats) -> Floats | None:
+        """Write the coordinates of a column into `out` (n x width); return 1.0 for each missing value that has no place.
+
+        None stands for no such value.
+        """
+        absent = self._fill(column, out)
+        if self.missing:
+            out[:, -1] = 0.0 if absent is None else absent
+            absent = None
+        if self.weight != 1.0:
+            out *= np.sqrt(self.weight)
+        return absent
+
+    def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
+        """Write the coordinates but the last; return 1.0 where the value is missing, 0.0 elsewhere, None if none is."""
+        raise NotImplementedError
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what determines the block as plain values."""
+        return {"label": self.label, "name": self.name, "weight": self.weight, "missing": self.missing}
+
+
+@dataclass(frozen=True)
+class Number(Block):
+    """A number, a truth value or a time: (value - centre) / scale, kept between -furthest and furthest.
+
+    kind: what a reader should call it: "number", "boolean" or "time".
+    """
+
+    label: ClassVar[str] = "number"
+
+    kind: str
+    centre: float
+    scale: float
+    furthest: float = FURTHEST
+
+    def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
+        values = numbers_of(column)
+        own = out[:, 0]
+        with np.errstate(over="ignore"):
+            np.subtract(values, self.centre, out=own)
+            own /= self.scale
+        np.maximum(own, -self.furthest, out=own)
+        np.minimum(own, self.furthest, out=own)
+        if np.issubdtype(values.dtype, np.integer):
+            return None
+        absent = np.isnan(own)
+        if not absent.any():
+            return None
+        own[absent] = 0.0
+        return absent.astype(np.float64)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what determines the block as plain values."""
+        return {**super().to_plain(), "kind": self.kind, "centre": self.centre, "scale": self.scale, "furthest": self.furthest}
+
+
+@dataclass(frozen=True)
+class Category(Block):
+    """One coordinate for each known value, and one for all values that the warm-up did not see."""
+
+    label: ClassVar[str] = "category"
+
+    values: tuple[str, ...]
+
+    @property
+    def _own_width(self) -> int:
+        return len(self.values) + 1
+
+    def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
+        known = pa.array(self.values, type=pa.large_string())
+        absent = column.is_null().to_numpy(zero_copy_only=False)
+        places = pc.index_in(column.cast(pa.large_string()), value_set=known).fill_null(len(self.values))
+        rows = np.flatnonzero(~absent)
+        out[...] = 0.0
+        out[rows, places.to_numpy(zero_copy_only=False)[rows]] = 1.0
+        return np.asarray(absent, dtype=np.float64)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what determines the block as plain values."""
+        return {**super().to_plain(), "values": list(self.values)}
+
+
+@dataclass(frozen=True)
+class Vector(Block):
+    """A list of numbers of one length, such as an embedding or an image: (value - centre) / scale with one scale for all."""
+
+    label: ClassVar[str] = "vector"
+
+    centre: tuple[float, ...]
+    scale: float
+
+    @property
+    def _own_width(self) -> int:
+        return len(self.centre)
+
+    def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
+        values, absent = vectors_of(column, len(self.centre), self.name)
+        values -= np.array(self.centre)
+        values /= self.scale
+        np.clip(values, -FURTHEST, FURTHEST, out=values)
+        np.nan_to_num(values, copy=False, nan=0.0)
+        out[:, : len(self.centre)] = values
+        return absent
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return what determines the block as plain values."""
+        return {**super().to_plain(), "centre": list(self.centre), "scale": self.scale}
+
+
+def block_of(plain: Mapping[str, Any]) -> Block:
+    """Return the block that `to_plain` described."""
+    fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "label"}
+    block: Block = {"number": Number, "category": Category, "vector": Vector}[plain["label"]](**fields)
+    return block
+
+
+def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
+    """Return a column of numbers, truth values or times; missing values make it floating-point, with NaN for them."""
+    kind = column.type
+    if pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    elif pa.types.is_date32(kind) or pa.types.is_time32(kind):
+        column = column.cast(pa.int32())
+    elif pa.types.is_temporal(kind):
+        column = column.cast(pa.int64())
+    elif pa.types.is_decimal(kind) or pa.types.is_float16(kind):
+        column = column.cast(pa.float64())
+    return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def vectors_of(column: pa.Array, length: int, name: str) -> tuple[Floats, Floats]:
+    """Return a column of lists as a matrix, and 1.0 for each missing list; a list of another length is refused."""
+    absent = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.float64)
+    present = np.flatnonzero(absent == 0.0)
+    full = column if present.size == len(column) else column.take(pa.array(present))
+    lengths = np.full(present.size, column.type.list_size) if pa.types.is_fixed_size_list(column.type) else _lengths(full)
+    if bool((lengths != length).any()):
+        other = int(lengths[lengths != length][0])
+        raise InputError(
+            f"column {name!r} must hold lists of {length} numbers, as in the first rows, got one of {other}; leave the column "
+            f"out with columns=, or make its lists of one length"
+        )
+    values = np.full((len(column), length), np.nan)
+    values[present] = numbers_of(full.flatten()).reshape(present.size, length)
+    return values, absent
+
+
+def _lengths(lists: pa.Array) -> Floats:
+    return np.asarray(pc.list_value_length(lists).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -1,0 +1,101 @@
+"""A source of rows: what is known of it before reading, and its batches from any row on."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import pyarrow as pa
+
+from supersample.errors import InputError, SupersampleError
+
+__all__ = ["MAX_BYTES", "MAX_ROWS", "Batches", "Source", "after", "guarded", "once", "one_line", "pieces", "plural"]
+
+#: Rows of a batch, at most.
+MAX_ROWS = 65_536
+#: Bytes of a batch, at most, as far as its rows are of one size.
+MAX_BYTES = 64 << 20
+
+Batches: TypeAlias = Iterator[pa.RecordBatch]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Rows that are read in order, a bounded batch at a time.
+
+    `label` is what messages call it; `n_rows` is None where the number cannot be known cheaply; `identity` is what a
+    checkpoint remembers of it, as plain JSON, empty where a restart cannot be checked. `batches(skip)` gives the rows
+    from number `skip` on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty.
+    """
+
+    label: str
+    schema: pa.Schema
+    n_rows: int | None
+    identity: Mapping[str, Any]
+    batches: Callable[[int], Batches]
+
+
+def pieces(batch: pa.RecordBatch | pa.Table) -> Iterator[Any]:
+    """Cut a batch or table into slices within the limits, without copying; an empty one gives none."""
+    rows = batch.num_rows
+    if rows == 0:
+        return
+    fitting = int(rows * (MAX_BYTES / max(1, batch.nbytes)))
+    step = max(1, min(MAX_ROWS, fitting))
+    for start in range(0, rows, step):
+        yield batch.slice(start, step)
+
+
+def after(batches: Iterable[pa.RecordBatch], skip: int) -> Batches:
+    """Read past the first `skip` rows, keeping none of them."""
+    for batch in batches:
+        if skip >= batch.num_rows:
+            skip -= batch.num_rows
+            continue
+        yield batch.slice(skip) if skip else batch
+        skip = 0
+
+
+def once(batches: Iterable[pa.RecordBatch], label: str) -> Callable[[int], Batches]:
+    """Make `batches(skip)` of what can be read only once; asked a second time, it says so."""
+    taken = False
+
+    def read(skip: int) -> Batches:
+        nonlocal taken
+        if taken:
+            raise InputError(
+                f"source: {label} can be read only once and has been read already; pass files, a table or a frame to read "
+                f"it again, or make a new iterator"
+            )
+        taken = True
+        return after(batches, skip)
+
+    return read
+
+
+def guarded(batches: Iterable[pa.RecordBatch], where: str, hint: str, start: int = 0) -> Batches:
+    """Pass batches on; whatever fails below is raised as ours, with the place and the number of rows before it."""
+    rows = start
+    try:
+        for batch in batches:
+            rows += batch.num_rows
+            yield batch
+    except SupersampleError:
+        raise
+    except Exception as error:
+        raise InputError(
+            f"source: {where} could not be read beyond its first {plural(rows, 'row')}: {one_line(error)}; {hint}"
+        ) from error
+
+
+def one_line(error: BaseException) -> str:
+    """Return an error's message as one line, its type where it has none."""
+    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+
+
+def plural(count: int, noun: str) -> str:
+    """Write a count with its noun.
+
+    >>> plural(1, "row"), plural(65536, "row")
+    ('1 row', '65,536 rows')
+    """
+    return f"{count:,} {noun}{'s' * (count != 1)}"

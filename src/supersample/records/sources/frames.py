@@ -1,0 +1,122 @@
+"""Tables in memory and streams of Arrow batches: pyarrow, pandas, polars, DuckDB, and all else with an Arrow stream."""
+
+from typing import Any
+
+import pyarrow as pa
+
+from supersample.errors import InputError, InputTypeError
+from supersample.records.sources.base import MAX_ROWS, Batches, Source, after, guarded, once, one_line, pieces
+from supersample.records.sources.schema import conform, plain_schema
+
+__all__ = ["frame_batches", "has_stream", "is_pandas", "name_of", "open_pandas", "open_table"]
+
+_STOPPED = "what makes the batches stopped with this error"
+
+
+def name_of(value: Any) -> str:
+    """Name a value's type with the package that users know it by.
+
+    >>> name_of(pa.table({"a": [1]})), name_of(3)
+    ('pyarrow.Table', 'int')
+    """
+    kind = type(value)
+    package = kind.__module__.split(".")[0].lstrip("_")
+    return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"
+
+
+def has_stream(value: Any) -> bool:
+    """Tell whether a value gives its rows through Arrow's C interface."""
+    return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
+
+
+def is_pandas(value: Any) -> bool:
+    """Tell a pandas frame without importing pandas."""
+    return name_of(value) == "pandas.DataFrame"
+
+
+def open_table(frame: Any) -> Source:
+    """Open an object with an Arrow stream; tables can be read again, readers and query results once."""
+    label = name_of(frame)
+    first = _reader(frame)
+    schema = plain_schema(first.schema, label)
+    if isinstance(frame, pa.Table | pa.RecordBatch) or label == "polars.DataFrame":
+        n_rows = len(frame) if label == "polars.DataFrame" else frame.num_rows
+        identity = {"kind": label, "rows": n_rows}
+        return Source(label, schema, n_rows, identity, lambda skip: after(_cut(_reader(frame), schema, label), skip))
+    return Source(label, schema, None, {}, once(_cut(first, schema, label), label))
+
+
+def open_pandas(frame: Any) -> Source:
+    """Open a pandas frame, without its index, converting a batch of rows at a time."""
+    label = name_of(frame)
+    whole = _pandas_schema(frame)
+    schema = plain_schema(whole, label)
+
+    def batches(skip: int) -> Batches:
+        for start in range(skip, len(frame), MAX_ROWS):
+            table = _pandas_table(frame.iloc[start : start + MAX_ROWS], whole)
+            yield from (conform(piece, schema, label) for batch in table.to_batches() for piece in pieces(batch))
+
+    return Source(label, schema, len(frame), {"kind": label, "rows": len(frame)}, batches)
+
+
+def frame_batches(frame: Any) -> Batches:
+    """Yield the batches of one frame as they are, for a source that is made of frames."""
+    if is_pandas(frame):
+        yield from _pandas_table(frame, _pandas_schema(frame)).to_batches()
+    else:
+        yield from _reader(frame)
+
+
+def _reader(frame: Any) -> pa.RecordBatchReader:
+    try:
+        if hasattr(frame, "__arrow_c_stream__"):
+            return pa.RecordBatchReader.from_stream(frame)
+        batch = pa.record_batch(frame)
+        return pa.RecordBatchReader.from_batches(batch.schema, [batch])
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputTypeError(
+            f"source must be a table with named columns, got {name_of(frame)}: {one_line(error)}; pass a frame, as with "
+            f".to_frame()"
+        ) from error
+
+
+def _cut(reader: pa.RecordBatchReader, schema: pa.Schema, label: str) -> Batches:
+    for batch in guarded(reader, label, _STOPPED):
+        yield from (conform(piece, schema, label) for piece in pieces(batch))
+
+
+def _pandas_schema(frame: Any) -> pa.Schema:
+    if not frame.columns.is_unique:
+        twice = frame.columns[frame.columns.duplicated()][0]
+        raise InputError(
+            f"source must have columns of different names, got {twice!r} more than once in {name_of(frame)}; rename one"
+        )
+    try:
+        return pa.Schema.from_pandas(frame, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+        raise _no_type(frame, error) from error
+
+
+def _pandas_table(frame: Any, schema: pa.Schema) -> pa.Table:
+    try:
+        return pa.Table.from_pandas(frame.set_axis(schema.names, axis=1), schema=schema, preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise _no_type(frame, error) from error
+
+
+def _no_type(frame: Any, error: Exception) -> InputTypeError:
+    told = "; ".join(" ".join(str(part).split()) for part in error.args) or type(error).__name__
+    odd = next((name for name in frame.columns if not _converts(frame[name])), "?")
+    return InputTypeError(
+        f"source: column {odd!r} of {name_of(frame)} must hold values of one type that Arrow has, got others: {told}; convert "
+        f"the column, as with .astype(str), or drop it"
+    )
+
+
+def _converts(column: Any) -> bool:
+    try:
+        pa.array(column, from_pandas=True)
+    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+        return False
+    return True

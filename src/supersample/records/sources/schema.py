@@ -1,0 +1,125 @@
+"""The column contract: names that can be used, plain types, and batches that all have them.
+
+Arrow has several layouts of one and the same values (dictionaries, views, large offsets, runs). Which one arrives depends
+on the library that made the table, so all are read as the plainest: the same rows then look the same from everywhere.
+"""
+
+from collections import Counter
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from supersample.errors import InputError, MismatchError
+from supersample.records.sources.base import one_line
+
+__all__ = ["RESERVED", "conform", "plain_schema", "promote"]
+
+#: Names of columns that a summary adds to rows.
+RESERVED = ("_row", "_weight", "_witness", "_nearest")
+
+
+def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
+    """Return the schema with plain types and no metadata, or say which names cannot be used."""
+    if len(schema) == 0:
+        raise InputError(f"source must have columns, got none in {where}")
+    twice = [name for name, count in Counter(schema.names).items() if count > 1]
+    if twice:
+        raise InputError(f"source must have columns of different names, got {twice[0]!r} more than once in {where}; rename one")
+    taken = [name for name in schema.names if name in RESERVED]
+    if taken:
+        raise InputError(
+            f"source must not have a column named {taken[0]!r}, got one in {where}: a summary adds columns of the names "
+            f"{', '.join(RESERVED)} to its rows; rename or drop it"
+        )
+    return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
+
+
+def promote(expected: pa.Schema, found: pa.Schema, where: str) -> pa.Schema:
+    """Return the schema that both plain schemas can be read as, with the names and order of the first.
+
+    A column of nulls takes the other's type, whole numbers and times the wider or finer one, whole numbers beside decimal
+    ones become these.
+    """
+    _same_names(expected, found, where)
+    return pa.schema(
+        [pa.field(name, _common(name, expected.field(name).type, found.field(name).type, where)) for name in expected.names]
+    )
+
+
+def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str) -> pa.RecordBatch:
+    """Return the batch with exactly this schema; costs a pass over the columns whose type differs, and nothing for others."""
+    if batch.schema.names != schema.names:
+        _same_names(schema, batch.schema, where)
+        batch = batch.select(schema.names)
+    columns = [_as(batch.column(place), field, where) for place, field in enumerate(schema)]
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _plain(layout: pa.DataType) -> pa.DataType:
+    types = pa.types
+    if types.is_dictionary(layout) or str(layout).startswith("run_end_encoded"):
+        return _plain(layout.value_type)
+    if str(layout) in ("large_string", "string_view"):
+        return pa.string()
+    if str(layout) in ("large_binary", "binary_view"):
+        return pa.binary()
+    if types.is_fixed_size_list(layout):
+        return pa.list_(_plain_field(layout.value_field), layout.list_size)
+    if types.is_list(layout) or str(layout).startswith(("large_list<", "list_view<", "large_list_view<")):
+        return pa.list_(_plain_field(layout.value_field))
+    if types.is_struct(layout):
+        return pa.struct([_plain_field(layout.field(place)) for place in range(layout.num_fields)])
+    return layout
+
+
+def _plain_field(field: pa.Field) -> pa.Field:
+    # The name of a list's values is a convention of the writer ("item", "element", "l"), and no part of the data.
+    return field.with_type(_plain(field.type)).with_nullable(True).remove_metadata()
+
+
+def _as(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
+    if column.type == field.type:
+        return column
+    try:
+        if str(column.type).startswith("run_end_encoded"):
+            column = pc.run_end_decode(column)
+        if pa.types.is_dictionary(column.type):
+            column = column.dictionary_decode()
+        plain = _plain(column.type)
+        if plain != field.type and _common(field.name, field.type, plain, where) != field.type:
+            raise _mismatch(field.name, field.type, plain, where)
+        return column if column.type == field.type else column.cast(field.type)
+    except pa.ArrowException as error:
+        raise MismatchError(
+            f"source: column {field.name!r} of {where} must convert to {field.type} without loss, got {column.type} that does "
+            f"not: {one_line(error)}; give the column one type throughout"
+        ) from error
+
+
+def _common(name: str, expected: pa.DataType, found: pa.DataType, where: str) -> pa.DataType:
+    if expected == found:
+        return expected
+    try:
+        both = [pa.schema([pa.field("", layout)]) for layout in (expected, found)]
+        return pa.unify_schemas(both, promote_options="permissive").field(0).type
+    except pa.ArrowException as error:
+        raise _mismatch(name, expected, found, where) from error
+
+
+def _mismatch(name: str, expected: pa.DataType, found: pa.DataType, where: str) -> MismatchError:
+    return MismatchError(
+        f"source: column {name!r} must have one type, expected {expected} as before, got {found} in {where}; convert the "
+        f"column to one type, or leave the odd part out"
+    )
+
+
+def _same_names(expected: pa.Schema, found: pa.Schema, where: str) -> None:
+    missing = [name for name in expected.names if name not in found.names]
+    extra = [name for name in found.names if name not in expected.names]
+    if missing or extra:
+        told = [f"{what} {', '.join(map(repr, names[:5]))}{', ...' * (len(names) > 5)}"
+                for what, names in (("no", missing), ("additional", extra)) if names]  # fmt: skip
+        raise MismatchError(
+            f"source must have the same columns throughout, expected {len(expected)} as before, got {' and '.join(told)} in "
+            f"{where}; leave the odd part out, or give all parts the same columns"
+        )

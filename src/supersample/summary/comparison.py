@@ -1,0 +1,205 @@
+"""Two summaries compared without the data: whether they differ, in which columns, and where."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._threads import one_blas_thread
+from supersample._typing import Floats
+from supersample.errors import MismatchError
+from supersample.features import Fourier
+from supersample.features.kernels import Gaussian
+from supersample.judgement.embedded import Embedded, compare_embedded
+from supersample.judgement.result import TestResult
+from supersample.records.encoding import require_same
+from supersample.selection import background
+from supersample.selection.stream import Stream, drain
+from supersample.summary.state import State
+
+__all__ = ["ColumnChange", "Comparison", "compare"]
+
+#: Features of one column's test, and its fixed seed: the same two summaries always give the same answer.
+_COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
+#: Rows shown of each side.
+_SHOWN = 10
+#: Level at which columns are said to have changed, after adjustment for their number.
+_LEVEL = 0.05
+
+
+@dataclass(frozen=True)
+class ColumnChange:
+    """How far apart one column alone is: its MMD, a p-value adjusted for the number of columns, and its share of the whole.
+
+    share: this column's MMD^2 beyond what chance gives, over the sum of those of all columns.
+    """
+
+    name: str
+    mmd: float
+    pvalue: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Comparison(TestResult):
+    """What `Summary.compare` found: a two-sample test, and where the two differ.
+
+    columns: one entry for each column in the kernel, those that changed most first; changed: names of those whose adjusted
+    p-value is at most 0.05. left_rows, right_rows: rows of each side that are most typical of it and least of the other.
+    """
+
+    columns: tuple[ColumnChange, ...] = ()
+    left_rows: Any = None
+    right_rows: Any = None
+
+    @property
+    def mmd(self) -> float:
+        """The discrepancy itself, the root of the statistic."""
+        return float(np.sqrt(self.statistic))
+
+    @property
+    def n_left(self) -> int:
+        """Rows seen by the left summary."""
+        return self.n_x
+
+    @property
+    def n_right(self) -> int:
+        """Rows seen by the right one."""
+        return self.n_y
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The columns that differ, taken one at a time, at 5% over all columns together."""
+        return tuple(each.name for each in self.columns if each.pvalue <= _LEVEL)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers and names as plain values."""
+        return {
+            "mmd": self.mmd,
+            "statistic": self.statistic,
+            "pvalue": self.pvalue,
+            "differs": self.rejects(),
+            "rows": [self.n_left, self.n_right],
+            "changed": list(self.changed),
+            "columns": [vars(each) for each in self.columns],
+        }
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        verdict = "differ" if self.rejects() else "show no difference"
+        lines = [
+            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the 5% level",
+            f"  MMD      {self.mmd:.4g}",
+            f"  p-value  {self.pvalue:.4g}",
+            f"  columns  {', '.join(self.changed) if self.changed else 'none stands out by itself'}",
+        ]
+        return "\n".join(lines)
+
+
+@one_blas_thread()
+def compare(left: State, right: State) -> Comparison:
+    """Compare two settled states that share their encoding and feature maps. O(B D^2 + columns B F) for B background rows."""
+    assert left.encoding is not None
+    assert right.encoding is not None
+    require_same(left.encoding, right.encoding)
+    first, second = _drained(left), _drained(right)
+    assert first.plan is not None
+    assert second.plan is not None
+    if first.plan.feature_map != second.plan.feature_map:
+        raise MismatchError(
+            f"the two summaries have different kernels or features ({first.plan.feature_map!r} and "
+            f"{second.plan.feature_map!r}) and cannot be compared; make the second one with summarize(..., like=first)"
+        )
+    samples = _embedded(first), _embedded(second)
+    test = compare_embedded(*samples)
+    witness = samples[0].mean - samples[1].mean
+    return Comparison(
+        statistic=test.statistic,
+        pvalue=test.pvalue,
+        null="spectral",
+        method="features",
+        estimator="biased",
+        kernel=first.plan.kernel,
+        n_x=first.n_seen,
+        n_y=second.n_seen,
+        n_features=first.plan.feature_map.n_features,
+        null_quantiles=test.null_quantiles,
+        columns=_columns(left, first, second),
+        left_rows=_telling_rows(left, first, samples[0].features @ witness),
+        right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
+    )
+
+
+def _drained(state: State) -> Stream:
+    assert state.stream is not None
+    held = drain(state.stream)
+    return replace(held, background=background.settled(held.background, held.settings.n_background))
+
+
+def _embedded(state: Stream) -> Embedded:
+    assert state.plan is not None
+    sums = state.moments.sums()
+    rows = state.background.rows
+    features = state.plan.feature_map.transform(rows.points).astype(np.float64)
+    return Embedded(
+        state.moments.mean(), state.moments.effective_rows, features, state.background.shares(), _ratios(state),
+        float(sums[-1] / sums[-2]),
+    )  # fmt: skip
+
+
+def _ratios(state: Stream) -> Floats:
+    weights = state.background.rows.relative_weights()
+    return np.asarray(weights / float(state.background.shares() @ weights))
+
+
+def _columns(state: State, first: Stream, second: Stream) -> tuple[ColumnChange, ...]:
+    """Test each column by itself on the background samples, and adjust the p-values by Holm's rule."""
+    assert state.encoding is not None
+    found = []
+    for name, place in state.encoding.places().items():
+        sides = [each.background.rows.points[:, place] for each in (first, second)]
+        shares = [each.background.shares() for each in (first, second)]
+        found.append((name, *_column_test(sides, shares)))
+    order = np.argsort([pvalue for _, _, pvalue, _ in found], kind="stable")
+    adjusted, least = np.empty(len(found)), 0.0
+    for rank, place_of in enumerate(order):
+        least = max(least, min(1.0, (len(found) - rank) * found[place_of][2]))
+        adjusted[place_of] = least
+    whole = sum(excess for *_, excess in found) or 1.0
+    changes = [
+        ColumnChange(name, mmd, float(pvalue), excess / whole)
+        for (name, mmd, _, excess), pvalue in zip(found, adjusted, strict=True)
+    ]
+    return tuple(sorted(changes, key=lambda each: (-each.share, each.pvalue, each.name)))
+
+
+def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, float, float]:
+    """Return MMD, p-value, and MMD^2 beyond its mean under the null, of some coordinates."""
+    sizes = [1.0 / float(each @ each) for each in shares]
+    means = [share @ side for share, side in zip(shares, sides, strict=True)]
+    middle = (sizes[0] * means[0] + sizes[1] * means[1]) / sum(sizes)
+    spread = sum(
+        size * float(share @ np.einsum("ij,ij->i", side - middle, side - middle))
+        for size, share, side in zip(sizes, shares, sides, strict=True)
+    ) / sum(sizes)
+    if not spread > 0:
+        return 0.0, 1.0, 0.0
+    kernel = Gaussian(float(np.sqrt(2.0 * spread)))
+    phi = Fourier(kernel, _COLUMN_FEATURES, origin=middle, random_state=_COLUMN_SEED)
+    samples = []
+    for side, share, size in zip(sides, shares, sizes, strict=True):
+        features = phi.transform(side).astype(np.float64)
+        ratios = share / float(share @ share)
+        samples.append(Embedded(share @ features, size, features, share, ratios if np.ptp(share) > 0 else np.ones_like(share)))
+    test = compare_embedded(*samples)
+    return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_quantiles[0.5])
+
+
+def _telling_rows(state: State, held: Stream, witness: Floats) -> pa.Table:
+    """Return the background rows with the largest witness, where it is positive."""
+    order = np.argsort(-witness, kind="stable")[:_SHOWN]
+    order = order[witness[order] > 0]
+    positions = held.background.rows.positions[order]
+    table = state.kept.at(positions)
+    return table.append_column("_row", pa.array(positions)).append_column("_witness", pa.array(witness[order]))

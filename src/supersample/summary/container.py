@@ -1,0 +1,141 @@
+"""One file: a header, arrays, one table, and a checksum over all of it; written whole or not at all.
+
+Layout, all numbers little-endian: the eight bytes SUPERSMP; the format version (4 bytes); the length of the header (8 bytes);
+the header, JSON; the arrays one after the other; the table as an Arrow IPC stream; the SHA-256 digest of everything before it.
+"""
+
+import hashlib
+import json
+import os
+import secrets
+import struct
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from supersample.errors import InputError, InputTypeError
+
+__all__ = ["FORMAT_VERSION", "Contents", "as_path", "from_bytes", "read_file", "to_bytes", "write_atomically"]
+
+FORMAT_VERSION = 1
+_MAGIC = b"SUPERSMP"
+_PREFIX = struct.Struct("<8sIQ")
+_DIGEST = hashlib.sha256().digest_size
+_DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8")}
+#: Arrays of more dimensions than this do not occur.
+_MOST_AXES = 3
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What a file holds: a header of plain values, arrays, and a table."""
+
+    header: Mapping[str, Any]
+    arrays: Sequence[np.ndarray[Any, Any]]
+    table: pa.Table
+
+
+def to_bytes(contents: Contents) -> bytes:
+    """Return the bytes of a file; the same contents give the same bytes."""
+    arrays = [np.ascontiguousarray(array) for array in contents.arrays]
+    described = [{"dtype": array.dtype.newbyteorder("<").str, "shape": list(array.shape)} for array in arrays]
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, contents.table.schema) as writer:
+        writer.write_table(contents.table)
+    table = sink.getvalue()
+    whole = {"contents": contents.header, "arrays": described, "table": table.size}
+    header = json.dumps(whole, sort_keys=True, separators=(",", ":"), allow_nan=False).encode()
+    body = b"".join([_PREFIX.pack(_MAGIC, FORMAT_VERSION, len(header)), header, *(each.tobytes() for each in arrays), table])
+    return body + hashlib.sha256(body).digest()
+
+
+def from_bytes(data: bytes, name: str) -> Contents:
+    """Return what a file holds; anything but bytes that `to_bytes` made ends in an error that says what is wrong."""
+    if data[:8] != _MAGIC:
+        raise InputError(f"{name} must be a file that Summary.save wrote; its first bytes say that it is something else")
+    if len(data) < _PREFIX.size + _DIGEST:
+        raise InputError(f"{name} is cut off after {len(data)} bytes; copy it again or make it anew")
+    _, version, length = _PREFIX.unpack_from(data)
+    body, digest = data[:-_DIGEST], data[-_DIGEST:]
+    if hashlib.sha256(body).digest() != digest:
+        raise InputError(f"{name} is damaged or cut off: its checksum does not fit; copy it again or make it anew")
+    if version != FORMAT_VERSION:
+        raise InputError(
+            f"{name} has format version {version} and this supersample reads version {FORMAT_VERSION}; use a newer release, or "
+            f"make the summary anew"
+        )
+    try:
+        return _parsed(body, length)
+    except (
+        KeyError,
+        TypeError,
+        ValueError,
+        IndexError,
+        OverflowError,
+        RecursionError,
+        MemoryError,
+        pa.ArrowException,
+    ) as error:
+        raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
+
+
+def _parsed(body: bytes, length: int) -> Contents:
+    start = _PREFIX.size
+    header = json.loads(body[start : start + length].decode())
+    at = start + length
+    arrays = []
+    for each in header["arrays"]:
+        dtype, shape = _DTYPES[each["dtype"]], each["shape"]
+        if len(shape) > _MOST_AXES or not all(type(n) is int and n >= 0 for n in shape):
+            raise ValueError(f"an array cannot have the shape {shape}")
+        size = dtype.itemsize * int(np.prod(shape, dtype=object))
+        if size > len(body) - at:
+            raise ValueError("an array is longer than the file")
+        native = np.frombuffer(body, dtype, size // dtype.itemsize, at).reshape(shape).astype(dtype.newbyteorder("="))
+        arrays.append(native)
+        at += size
+    if header["table"] != len(body) - at:
+        raise ValueError("the table has another length than the header says")
+    table = pa.ipc.open_stream(pa.py_buffer(body[at:])).read_all()
+    table.validate(full=True)
+    return Contents(header["contents"], arrays, table)
+
+
+def as_path(path: Any, name: str) -> Path:
+    """Return a path from what users write."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputTypeError(f"{name} must be a path, got {type(path).__name__}")
+    return Path(path)
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a file, or say why not."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"path must name a readable file, got {str(path)!r}: {error.strerror}") from error
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Write a file so that its name shows the old contents or the new ones, never a part, even after a power cut."""
+    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    try:
+        with partial.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise InputError(f"path must name a file that can be written, got {str(path)!r}: {error.strerror}") from error
+    finally:
+        partial.unlink(missing_ok=True)
+    if hasattr(os, "O_DIRECTORY"):
+        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)

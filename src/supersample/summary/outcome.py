@@ -1,0 +1,85 @@
+"""What a summary says of the data, read off a stream: which rows, what they stand for, and how good they are."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from supersample._typing import Floats, Indices
+from supersample.judgement.certificate import captured_energy, certify
+from supersample.selection import background, stream
+from supersample.selection.calibration import calibrate
+from supersample.selection.pool import kernel_block
+from supersample.selection.stream import Stream
+
+__all__ = ["Outcome", "Reading", "outcome_of", "read"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """MMD of the points held after so many rows, its standard error, and the MMD of as many rows drawn at random."""
+
+    rows: int
+    mmd: float
+    error: float
+    random_mmd: float
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Rows by their positions in the stream, with numbers for each; plain arrays, so that a file can hold it.
+
+    shares: of the data nearest to each prototype. quadrature: weights under which the prototypes have nearly the mean features
+    of the data. Criticisms stand by falling |witness|; nearest is a place among the prototypes.
+    """
+
+    prototypes: Indices
+    shares: Floats
+    quadrature: Floats
+    criticisms: Indices
+    witness: Floats
+    nearest: Indices
+    criticism_shares: Floats
+    background: Indices
+    background_shares: Floats
+    mmd: float
+    error: float
+    random_mmd: float
+    energy: float
+
+
+def outcome_of(state: Stream) -> Outcome | None:
+    """Finish a stream (on a copy) and describe the result; None if no row of positive weight was seen."""
+    selected = stream.finish(state)
+    if selected is None:
+        return None
+    plan, sample, rows = selected.plan, selected.background, selected.rows
+    shares = sample.shares()
+    nearest = kernel_block(plan.kernel, sample.rows.points, rows.points).argmax(axis=1)
+    uniform = np.full(len(rows), 1.0 / len(rows))
+    certificate = certify(plan.held_out, selected.held_out, rows.points)
+    return Outcome(
+        prototypes=rows.positions,
+        shares=np.bincount(nearest, weights=shares, minlength=len(rows)).astype(np.float64),
+        quadrature=calibrate(plan.feature_map.transform(rows.points), uniform, selected.moments.mean()),
+        criticisms=selected.criticisms.positions,
+        witness=selected.witness,
+        nearest=selected.nearest,
+        criticism_shares=selected.shares,
+        background=sample.rows.positions,
+        background_shares=shares,
+        mmd=certificate.mmd,
+        error=certificate.error,
+        random_mmd=certify(plan.held_out, selected.held_out, sample.rows.points[: len(rows)]).mmd,
+        energy=captured_energy(plan.feature_map, sample.rows.points, shares),
+    )
+
+
+def read(state: Stream) -> Reading | None:
+    """Judge the points that a stream holds now, without a second look; None while it holds none."""
+    held = state.reservoir.rows
+    if state.plan is None or len(held) == 0:
+        return None
+    certificate = certify(state.plan.held_out, state.held_out, held.points)
+    sample = background.settled(state.background, state.settings.n_background)
+    drawn = certify(state.plan.held_out, state.held_out, sample.rows.points[: len(held)])
+    return Reading(state.n_seen, certificate.mmd, certificate.error, drawn.mmd)

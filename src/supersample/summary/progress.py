@@ -1,0 +1,40 @@
+"""How far a run has come, and a bar that shows it."""
+
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Bar", "Progress"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come: rows read, of how many where that is known, MMD of the points held now, seconds so far."""
+
+    rows: int
+    total: int | None
+    mmd: float | None
+    seconds: float
+    done: bool
+
+
+class Bar:
+    """A progress bar on standard error: rows, rows a second, time left where the size is known, and the MMD so far."""
+
+    def __init__(self, label: str) -> None:
+        self._label = label
+        self._bar: Any = None
+
+    def __call__(self, progress: Progress) -> None:
+        """Bring the bar up to date."""
+        from tqdm import tqdm
+
+        if self._bar is None:
+            self._bar = tqdm(
+                desc=self._label, total=progress.total, unit=" rows", unit_scale=True, file=sys.stderr, dynamic_ncols=True
+            )
+        if progress.mmd is not None:
+            self._bar.set_postfix_str(f"MMD {progress.mmd:.2g}", refresh=False)
+        self._bar.update(progress.rows - self._bar.n)
+        if progress.done:
+            self._bar.close()

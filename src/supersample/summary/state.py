@@ -1,0 +1,208 @@
+"""The state of a summary: a table's stream, the encoding of its columns, and the rows that it holds.
+
+State and pure functions: `init`, `update`, `settle`, `merge`. How rows are cut into batches leaves no trace.
+"""
+
+import zlib
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._threads import cut
+from supersample._typing import Floats
+from supersample.embedding.moments import scale_weights
+from supersample.errors import InputError, MismatchError
+from supersample.records.arrays import check_weights
+from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same
+from supersample.selection import stream
+from supersample.selection.plan import WARM_UP, Plan, Settings
+from supersample.selection.rows import Rows
+from supersample.selection.stream import Stream
+from supersample.summary.kept import Kept, held_positions
+from supersample.summary.outcome import Reading, read
+
+__all__ = ["Request", "State", "conformed", "init", "like", "merge", "settle", "update"]
+
+#: MMD is read after so many rows, and whenever they have doubled.
+_FIRST_READING = 8192
+#: Rows that are encoded at a time; more of them would only take more memory.
+_PIECE = 16384
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for: the settings of the stream, and which columns enter the kernel."""
+
+    settings: Settings
+    columns: ColumnChoice = None
+    weight: str | None = None
+
+
+@dataclass(frozen=True)
+class State:
+    """Everything that is needed to go on. Until the first rows have fixed the encoding, all rows are in `kept`.
+
+    plan: another summary's maps, where this one is to be like it.
+    """
+
+    request: Request
+    schema: pa.Schema
+    encoding: Encoding | None
+    plan: Plan | None
+    stream: Stream | None
+    kept: Kept
+    history: tuple[Reading, ...] = ()
+
+    @property
+    def n_seen(self) -> int:
+        """Rows seen."""
+        return self.kept.positions.size if self.stream is None else self.stream.n_seen
+
+
+def init(request: Request, schema: pa.Schema) -> State:
+    """Return the state of a summary that has seen nothing."""
+    check_columns(schema, request.columns, request.weight)
+    return State(request, schema, None, None, None, Kept.none(schema))
+
+
+def like(state: State, settings: Settings) -> State:
+    """Return an empty state with the encoding and the feature maps of a settled one."""
+    assert state.stream is not None
+    request = replace(state.request, settings=settings)
+    return State(request, state.schema, state.encoding, state.stream.plan, None, Kept.none(state.schema))
+
+
+def update(state: State, batch: pa.RecordBatch) -> State:
+    """Return the state after some more rows; the state passed in stays as it was."""
+    if batch.num_rows == 0:
+        return state
+    batch = conformed(batch, state.schema)
+    if state.stream is not None:
+        return _feed(state, batch)
+    if state.encoding is None:
+        held = state.kept.joined(state.n_seen, batch)
+        if held.positions.size < WARM_UP:
+            return replace(state, kept=held)
+        encoding = learn(held.table.slice(0, WARM_UP), state.request.columns, state.request.weight)
+        return _feed_all(_begun(state, encoding), held.table)
+    return _feed(_begun(state, state.encoding, batch), batch)
+
+
+def settle(state: State) -> State:
+    """Return the state with encoding and maps fixed, from however few rows; nothing else changes."""
+    if state.stream is None:
+        if state.n_seen == 0:
+            raise InputError("the summary has seen no rows; update it with some first")
+        if state.encoding is None:
+            table = state.kept.table
+            state = _feed_all(_begun(state, learn(table, state.request.columns, state.request.weight)), table)
+    assert state.stream is not None
+    if state.stream.plan is not None:
+        return state
+    fixed = stream.fix_plan(state.stream)
+    if fixed.plan is None:
+        weight = state.request.weight
+        raise InputError(
+            f"the summary has nothing to choose from: none of the {state.n_seen} rows has a positive weight in column "
+            f"{weight!r}; give rows that have, or leave weight out"
+        )
+    return replace(state, stream=fixed)
+
+
+def merge(left: State, right: State) -> State:
+    """Return the state of both, as if the rows of `right` had come after those of `left`; both must be settled."""
+    assert left.stream is not None
+    assert right.stream is not None
+    assert left.encoding is not None
+    assert right.encoding is not None
+    require_same(left.encoding, right.encoding)
+    if left.schema != right.schema:
+        raise MismatchError(
+            f"the two summaries have different columns and cannot be merged: {_described(left.schema)} and "
+            f"{_described(right.schema)}; make the second one with summarize(..., like=first)"
+        )
+    merged = stream.merge(left.stream, right.stream)
+    kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
+    return replace(left, stream=merged, kept=kept, history=())
+
+
+def _begun(state: State, encoding: Encoding, first: pa.RecordBatch | None = None) -> State:
+    settings = state.request.settings
+    if state.plan is not None and first is not None:
+        # Parts that share a plan must not share their random draws, and often share their random_state.
+        mark = zlib.crc32(encoding.points(first.slice(0, 1)).tobytes())
+        settings = replace(settings, seed=settings.seed.child("like").child(mark))
+    begun = stream.init(settings, encoding.width, state.plan)
+    return replace(state, encoding=encoding, stream=begun, kept=Kept.none(state.schema))
+
+
+def _feed_all(state: State, table: pa.Table) -> State:
+    for batch in table.combine_chunks().to_batches():
+        state = _feed(state, batch)
+    return state
+
+
+def _feed(state: State, batch: pa.RecordBatch) -> State:
+    encoding, held = state.encoding, state.stream
+    assert encoding is not None
+    assert held is not None
+    first, history = held.n_seen, state.history
+    for piece in cut(batch.num_rows, _PIECE):
+        rows, start = _rows(encoding, batch.slice(piece.start, piece.stop - piece.start)), 0
+        while start < len(rows):
+            mark = _next_mark(held.n_seen)
+            stop = min(len(rows), start + mark - held.n_seen)
+            held = stream.update(held, rows.take(slice(start, stop)).shifted(-start))
+            start = stop
+            if held.n_seen == mark:
+                reading = read(held)
+                history = history if reading is None else (*history, reading)
+    return replace(state, stream=held, kept=state.kept.after(first, batch, held_positions(held)), history=history)
+
+
+def _rows(encoding: Encoding, batch: pa.RecordBatch) -> Rows:
+    points = encoding.points(batch)
+    weights = encoding.weights(batch)
+    positions = np.arange(len(points), dtype=np.int64)
+    if weights is None:
+        half: Floats = np.full(len(points), 0.5)
+        return Rows(points, positions, half, np.ones(len(points), dtype=np.int64))
+    checked = check_weights(weights, len(points), f"column {encoding.weight_column!r}", all_zero=True)
+    return Rows(points, positions, *scale_weights(checked))
+
+
+def _next_mark(n_seen: int) -> int:
+    mark = _FIRST_READING
+    while mark <= n_seen:
+        mark *= 2
+    return mark
+
+
+def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch with the columns of the schema, in its order and of its types."""
+    if batch.schema.equals(schema):
+        return batch
+    missing = [name for name in schema.names if name not in batch.schema.names]
+    extra = [name for name in batch.schema.names if name not in schema.names]
+    if missing or extra:
+        raise MismatchError(
+            f"the rows must have the columns seen before, {_described(schema)}; missing: {missing or 'none'}, not seen before: "
+            f"{extra or 'none'}"
+        )
+    columns = []
+    for field in schema:
+        column = batch.column(field.name)
+        try:
+            columns.append(column if column.type == field.type else column.cast(field.type))
+        except pa.ArrowException as error:
+            raise MismatchError(
+                f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which "
+                f"does not convert ({error})"
+            ) from error
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _described(schema: pa.Schema) -> str:
+    shown = ", ".join(f"{field.name} ({field.type})" for field in list(schema)[:8])
+    return shown if len(schema) <= 8 else f"{shown} and {len(schema) - 8} more"

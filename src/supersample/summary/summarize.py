@@ -1,0 +1,173 @@
+"""summarize: any table or stream in, a Summary out, in one pass and fixed memory."""
+
+import inspect
+import os
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Literal, cast
+
+from supersample._random import as_seed
+from supersample._typing import RandomState
+from supersample.errors import InputError, InputTypeError
+from supersample.features import FeatureMap
+from supersample.features.kernels import KernelLike
+from supersample.records.arrays import check_count
+from supersample.records.encoding import ColumnChoice
+from supersample.records.sources import Source, open_source
+from supersample.selection.plan import settings_of
+from supersample.summary import state as states
+from supersample.summary.checkpoint import Checkpoint
+from supersample.summary.container import as_path
+from supersample.summary.outcome import read
+from supersample.summary.progress import Bar, Progress
+from supersample.summary.state import Request, State
+from supersample.summary.summary import Summary
+
+__all__ = ["summarize"]
+
+
+def summarize(
+    source: Any,
+    prototypes: int = 100,
+    criticisms: int = 20,
+    *,
+    columns: ColumnChoice = None,
+    weight: str | None = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: Any = "median",
+    features: Literal["auto", "fourier", "nystroem"] | FeatureMap = "auto",
+    n_features: int | None = None,
+    random_state: RandomState = None,
+    like: Summary | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
+    checkpoint_rows: int | None = None,
+    checkpoint_seconds: float = 30.0,
+    progress: bool | Callable[[Progress], None] = False,
+) -> Summary:
+    """Summarise a table or a stream in one pass: the rows that stand for it, those that they miss, and how good they are.
+
+    source: a path, a glob, a folder or a list of them (Parquet, CSV, Arrow, Feather, NDJSON), "-" for standard input, a frame
+        or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, or an iterator of batches.
+    prototypes, criticisms: how many rows to choose.
+    columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
+        chosen rows are kept.
+    weight: the column that says what each row counts for.
+    kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
+    like: a Summary whose encoding, kernel, features and sizes are used again, so that the two can be merged and compared.
+    checkpoint: a file that is written every `checkpoint_seconds` (and `checkpoint_rows`); a run that is started again with the
+        same arguments goes on from there, and ends in the same summary.
+    progress: True shows a bar on standard error; a function is called with a Progress after each batch.
+
+    Time O(n (d D + M)), memory independent of the number of rows.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> data = np.random.default_rng(0).normal(size=(10_000, 2))
+    >>> summary = ss.summarize(data, prototypes=50, random_state=0)
+    >>> summary.prototypes.num_rows, summary.n_seen
+    (50, 10000)
+    """
+    asked = {
+        "prototypes": prototypes, "criticisms": criticisms, "columns": columns, "weight": weight, "kernel": kernel,
+        "bandwidth": bandwidth, "features": features, "n_features": n_features,
+    }  # fmt: skip
+    given = open_source(source)
+    state = states.init(_request(asked, random_state), given.schema) if like is None else _alike(like, asked, random_state)
+    saver = None
+    if checkpoint is not None:
+        saver = Checkpoint(
+            as_path(checkpoint, "checkpoint"),
+            _fingerprint(given, state, random_state),
+            given.label,
+            None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
+            _seconds(checkpoint_seconds),
+        )
+        state = saver.resume() or state
+    return Summary(_run(given, state, saver, _teller(progress, given.label)), given.label)
+
+
+def _request(asked: dict[str, Any], random_state: RandomState) -> Request:
+    prototypes, criticisms = asked["prototypes"], asked["criticisms"]
+    check_count(prototypes, "prototypes")
+    check_count(criticisms, "criticisms", minimum=0)
+    how = {name: asked[name] for name in ("kernel", "bandwidth", "features", "n_features")}
+    settings = settings_of(n_prototypes=prototypes, n_criticisms=criticisms, search="auto", random_state=random_state, **how)
+    return Request(settings, asked["columns"], asked["weight"])
+
+
+def _alike(like: Any, asked: dict[str, Any], random_state: RandomState) -> State:
+    """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
+    if not isinstance(like, Summary):
+        raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
+    other = like.fixed()
+    theirs = other.request.settings
+    defaults = inspect.signature(summarize).parameters
+    same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "weight": other.request.weight}
+    for name, value in asked.items():
+        default = defaults[name].default
+        if value is not default and value != default and value != same.get(name, default):
+            raise InputError(
+                f"{name} must be left out with like=, which takes it from the other summary, got {value!r}; leave it out, or "
+                f"make a summary of its own without like="
+            )
+    return states.like(other, replace(theirs, seed=as_seed(random_state)))
+
+
+def _fingerprint(given: Source, state: State, random_state: RandomState) -> dict[str, Any]:
+    """Return what must be the same for a run to go on from a checkpoint, as plain values."""
+    request = state.request
+    settings = request.settings
+    features = settings.features
+    return {
+        "source": dict(given.identity),
+        "columns": [f"{field.name}: {field.type}" for field in given.schema],
+        "chosen": None
+        if request.columns is None
+        else list(dict(request.columns).items())
+        if isinstance(request.columns, dict)
+        else list(request.columns),
+        "weight": request.weight,
+        "prototypes": settings.n_prototypes,
+        "criticisms": settings.n_criticisms,
+        "kernel": repr(settings.kernel),
+        "features": features if isinstance(features, str) else repr(features),
+        "n_features": settings.n_features,
+        "random_state": random_state if isinstance(random_state, int) else None,
+    }
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
+        raise InputError(f"checkpoint_seconds must be a number of seconds, 0 or more, got {value!r}")
+    return float(value)
+
+
+def _teller(progress: Any, label: str) -> Callable[[Progress], None] | None:
+    if callable(progress):
+        return cast("Callable[[Progress], None]", progress)
+    if not isinstance(progress, bool):
+        raise InputTypeError(f"progress must be True, False or a function of a Progress, got {type(progress).__name__}")
+    return Bar(label) if progress else None
+
+
+def _run(given: Source, state: State, saver: Checkpoint | None, tell: Callable[[Progress], None] | None) -> State:
+    begun = time.monotonic()
+
+    def report(*, done: bool) -> None:
+        if tell is not None:
+            reading = None if state.stream is None else read(state.stream)
+            mmd = None if reading is None else reading.mmd
+            tell(Progress(state.n_seen, given.n_rows, mmd, time.monotonic() - begun, done))
+
+    for batch in given.batches(state.n_seen):
+        state = states.update(state, batch)
+        if saver is not None:
+            saver.consider(state)
+        report(done=False)
+    if state.n_seen == 0:
+        raise InputError(f"source must have at least one row, got none from {given.label}")
+    if saver is not None:
+        saver.consider(state, done=True)
+    report(done=True)
+    return state

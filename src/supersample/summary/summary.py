@@ -1,0 +1,291 @@
+"""Summary: the few rows that stand for a table, with what is needed to go on, to merge, to compare and to judge."""
+
+import os
+from collections.abc import Callable
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from supersample._typing import Floats
+from supersample.errors import InputError, InputTypeError
+from supersample.features import FeatureMap
+from supersample.features.kernels import Kernel
+from supersample.judgement.certificate import theorem_one
+from supersample.records.arrays import choose
+from supersample.records.encoding import ColumnNote, Encoding
+from supersample.records.sources import open_source
+from supersample.selection.plan import Plan
+from supersample.selection.stream import Stream
+from supersample.summary import state as states
+from supersample.summary.comparison import Comparison, compare
+from supersample.summary.container import as_path, read_file, write_atomically
+from supersample.summary.outcome import Outcome, Reading, outcome_of
+from supersample.summary.state import State
+from supersample.summary.stored import restore, store
+
+__all__ = ["Summary", "load"]
+
+
+class Summary:
+    """The few rows that stand for a table or a stream: prototypes, criticisms, weights, and how far they are from the data.
+
+    Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
+    of each row in the stream. Reading anything changes nothing; `update` takes in more rows.
+    """
+
+    def __init__(self, state: State, source: str, settled: State | None = None, outcome: Outcome | None = None) -> None:
+        self._state = state
+        self._settled = settled
+        self._outcome = outcome
+        self.source = source
+
+    @property
+    def n_seen(self) -> int:
+        """Rows seen."""
+        return self._state.n_seen
+
+    @property
+    def prototypes(self) -> pa.Table:
+        """The rows that stand for the data, in the order of the stream; `_weight` is the share that each stands for."""
+        outcome = self._read()
+        return self._rows(outcome.prototypes, _weight=outcome.shares)
+
+    @property
+    def criticisms(self) -> pa.Table:
+        """The rows that the prototypes miss, the most telling first.
+
+        `_witness` is positive where the prototypes have too little, negative where too much; `_nearest` is the place of the
+        nearest prototype; `_weight` the share of the data that is nearer to the criticism than to any prototype.
+        """
+        outcome = self._read()
+        return self._rows(
+            outcome.criticisms, _weight=outcome.criticism_shares, _witness=outcome.witness, _nearest=outcome.nearest
+        )
+
+    @property
+    def background(self) -> pa.Table:
+        """A uniform random sample of the rows, by weight where they have weights; `_weight` is the share each stands for."""
+        outcome = self._read()
+        return self._rows(outcome.background, _weight=outcome.background_shares)
+
+    @property
+    def mmd(self) -> float:
+        """MMD between prototypes and data, estimated by features that the selection never saw."""
+        return self._read().mmd
+
+    @property
+    def mmd_error(self) -> float:
+        """Its standard error."""
+        return self._read().error
+
+    @property
+    def random_mmd(self) -> float:
+        """The MMD of as many rows drawn at random."""
+        return self._read().random_mmd
+
+    @property
+    def energy(self) -> float:
+        """The share of E k(x, x) that the landmarks of the feature map span; where it is low, more n_features help."""
+        return self._read().energy
+
+    @property
+    def columns(self) -> tuple[ColumnNote, ...]:
+        """What became of each column of the source."""
+        return self._encoding().notes
+
+    @property
+    def history(self) -> tuple[Reading, ...]:
+        """MMD of the points held after 8,192 rows and each time they doubled; empty for shorter tables and after a merge."""
+        return self._state.history
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, with its bandwidth, on the encoded rows."""
+        return self._plan().kernel
+
+    @property
+    def feature_map(self) -> FeatureMap:
+        """The features in which the rows were selected and in which summaries are compared."""
+        return self._plan().feature_map
+
+    def bound(self, delta: float = 0.05) -> float:
+        """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
+        if not 0 < delta < 1:
+            raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
+        plan = self._plan()
+        if not plan.kernel.has_spectrum:
+            raise InputError(f"bound needs a kernel with random Fourier features, which {plan.kernel!r} has not")
+        return theorem_one(self.mmd, plan.kernel.k0, plan.held_out.n_features, delta)
+
+    def encode(self, rows: Any) -> Floats:
+        """Return the points, n x width, that the kernel sees for some rows with the source's columns."""
+        given = open_source(rows)
+        parts = [self._encoding().points(states.conformed(batch, self._state.schema)) for batch in given.batches(0)]
+        return np.concatenate(parts) if parts else np.empty((0, self._encoding().width))
+
+    def weights(self, kind: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
+        """Return what each prototype counts for in averages; they sum to one.
+
+        "uniform": 1 / M, which the selection aims at. "share": the share of the data nearest to each, from the background
+        sample. "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
+        """
+        outcome = self._read()
+        how = choose(kind, "kind", ("uniform", "share", "quadrature"))
+        if how == "uniform":
+            return np.full(outcome.prototypes.size, 1.0 / outcome.prototypes.size)
+        return (outcome.shares if how == "share" else outcome.quadrature).copy()
+
+    def expect(
+        self,
+        f: str | Callable[[pa.Table], npt.ArrayLike],
+        *,
+        weights: Literal["uniform", "share", "quadrature"] = "uniform",
+    ) -> Any:
+        """Return the expectation of f over the data, as the weighted mean over the prototypes.
+
+        f: the name of a column of numbers, or a function that takes the table of prototypes and returns one value, or one row
+        of values, for each of them.
+        """
+        table = self.prototypes
+        if isinstance(f, str):
+            if f not in self._state.schema.names:
+                raise InputError(f"f must name a column ({', '.join(self._state.schema.names)}) or be a function, got {f!r}")
+            values: Any = table.column(f).to_numpy()
+        elif callable(f):
+            values = f(table)
+        else:
+            raise InputTypeError(f"f must be the name of a column or a function of a table, got {type(f).__name__}")
+        try:
+            array = np.asarray(values, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(f"f must give numbers, got values of {np.asarray(values).dtype} type") from error
+        if array.ndim == 0 or array.shape[0] != table.num_rows:
+            raise InputError(f"f must give one value for each of the {table.num_rows} prototypes, got shape {array.shape}")
+        mean = np.tensordot(self.weights(weights), array, axes=1)
+        return float(mean) if mean.ndim == 0 else mean
+
+    def update(self, rows: Any) -> "Summary":
+        """Take in more rows, of any kind that `summarize` takes, and return this summary; if any cannot be used, none are."""
+        given = open_source(rows)
+        after = self._state
+        for batch in given.batches(0):
+            after = states.update(after, batch)
+        self._state, self._settled, self._outcome = after, None, None
+        return self
+
+    def merge(self, other: "Summary") -> "Summary":
+        """Return the summary of the rows of both, as if those of `other` had come after; neither changes.
+
+        One of the two must have been made with `summarize(..., like=...)` the other, or both like a third.
+        """
+        if not isinstance(other, Summary):
+            raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
+        merged = states.merge(self._ready(), other._ready())
+        return Summary(merged, f"{self.source} + {other.source}")
+
+    def compare(self, other: "Summary") -> Comparison:
+        """Test whether two summaries are of data from one population, and say in which columns and where they differ.
+
+        Works on what the summaries keep: the mean features of all their rows, and the background samples. One must have been
+        made with `summarize(..., like=...)` the other.
+        """
+        if not isinstance(other, Summary):
+            raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
+        return compare(self._ready(), other._ready())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the summary to one file: whole or not at all, checksummed, and without code; `supersample.load` reads it."""
+        write_atomically(as_path(path, "path"), self.to_bytes())
+
+    def to_bytes(self) -> bytes:
+        """Return the bytes that `save` writes."""
+        return store(self._state, kind="summary", source=self.source, settled=self._ready(), outcome=self._read())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the headline numbers as plain values."""
+        outcome = self._read()
+        return {
+            "source": self.source,
+            "n_seen": self.n_seen,
+            "n_prototypes": int(outcome.prototypes.size),
+            "n_criticisms": int(outcome.criticisms.size),
+            "mmd": outcome.mmd,
+            "mmd_error": outcome.error if np.isfinite(outcome.error) else None,
+            "random_mmd": outcome.random_mmd,
+            "energy": outcome.energy,
+            "kernel": dict(self.kernel.identity),
+            "n_features": self.feature_map.n_features,
+            "columns": [vars(note) for note in self.columns],
+        }
+
+    def __repr__(self) -> str:
+        """Say what it is of."""
+        return f"<Summary of {self.source}: {self.n_seen:,} rows>"
+
+    def __str__(self) -> str:
+        """Say the headline numbers in words."""
+        outcome = self._read()
+        ratio = outcome.random_mmd / outcome.mmd if outcome.mmd > 0 else np.inf
+        left_out = [note.name for note in self.columns if note.kind == "left out"]
+        lines = [
+            f"{outcome.prototypes.size:,} rows stand for {self.n_seen:,} of {self.source}",
+            f"  MMD         {outcome.mmd:.4g} +- {outcome.error:.2g}, {ratio:.1f} times nearer to the data than rows at random",
+            f"  criticisms  {outcome.criticisms.size:,} rows that they miss",
+            f"  kernel      {self.kernel!r} on {self._encoding().width} coordinates of {len(self._encoding().blocks)} columns",
+        ]
+        if left_out:
+            lines.append(f"  left out    {', '.join(left_out)}")
+        return "\n".join(lines)
+
+    def _rows(self, positions: npt.NDArray[np.int64], **more: npt.NDArray[Any]) -> pa.Table:
+        table = self._ready().kept.at(positions).append_column("_row", pa.array(positions))
+        for name, values in more.items():
+            table = table.append_column(name, pa.array(values))
+        return table
+
+    def _ready(self) -> State:
+        """Return the state with encoding and maps fixed."""
+        if self._settled is None:
+            self._settled = states.settle(self._state)
+        return self._settled
+
+    def fixed(self) -> State:
+        """Fix encoding and maps for good, so that others can be made like this one; return the state."""
+        self._state = self._ready()
+        return self._state
+
+    def _stream(self) -> Stream:
+        held = self._ready().stream
+        assert held is not None
+        return held
+
+    def _plan(self) -> Plan:
+        plan = self._stream().plan
+        assert plan is not None
+        return plan
+
+    def _encoding(self) -> Encoding:
+        encoding = self._ready().encoding
+        assert encoding is not None
+        return encoding
+
+    def _read(self) -> Outcome:
+        if self._outcome is None:
+            outcome = outcome_of(self._stream())
+            assert outcome is not None  # a settled stream has a plan, so it has rows
+            self._outcome = outcome
+        return self._outcome
+
+
+def load(path: str | os.PathLike[str]) -> Summary:
+    """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so."""
+    where = as_path(path, "path")
+    restored = restore(read_file(where), str(where))
+    if restored.kind != "summary":
+        raise InputError(
+            f"path must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "
+            f"summarize(checkpoint=...)"
+        )
+    return Summary(restored.state, restored.source, restored.settled, restored.outcome)
