@@ -5,13 +5,15 @@ import shutil
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from selenium import webdriver
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from sklearn.datasets import load_digits
 
-from report_fakes import Note, changes, fake, mixed_rows
+import supersample as ss
+from report_fakes import mixed_rows
 from supersample.report import write_comparison, write_report
 
 FLAGS = (
@@ -67,18 +69,18 @@ def pages(tmp_path_factory):
     folder = tmp_path_factory.mktemp("pages")
     pixels, labels = load_digits(return_X_y=True)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), 64)
-    digits = pa.table({"image": images, "label": labels})
-    notes = Note("image", str(images.type), "vector", 64), Note("label", "int64", "number")
+    digits = ss.summarize(pa.table({"image": images, "label": labels}), 60, 20, random_state=0)
+    mixed = mixed_rows(2_000)[0]
+    left = ss.summarize(mixed, 30, 20, random_state=0)
+    right = ss.summarize(mixed.filter(pc.greater(mixed["age"], 40)), 30, 20, like=left, random_state=0)
     rng = np.random.default_rng(0)
-    wide = pa.table({f"a_rather_long_name_of_column_{place}": rng.normal(size=200) for place in range(40)})
-    left, right = fake(*mixed_rows()), fake(*mixed_rows(seed=1), source="later.parquet")
-    left.comparison = changes(left, right)
+    wide = ss.summarize(
+        pa.table({f"a_rather_long_name_of_column_{place}": rng.normal(size=300) for place in range(40)}), 50, 5, random_state=0
+    )
+    wide.source = "/".join(["long"] * 40)
     return {
-        "digits": write_report(fake(digits, notes, 60, 20), folder / "digits.html"),
+        "digits": write_report(digits, folder / "digits.html"),
         "mixed": write_report(left, folder / "mixed.html"),
-        "wide": write_report(
-            fake(wide, tuple(Note(name, "double", "number") for name in wide.column_names), source="/".join(["long"] * 40)),
-            folder / "wide.html",
-        ),
+        "wide": write_report(wide, folder / "wide.html"),
         "comparison": write_comparison(left, right, folder / "comparison.html"),
     }

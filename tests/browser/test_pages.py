@@ -78,6 +78,24 @@ def test_pictures_and_charts_are_drawn(at, pages, name):
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_long_lists_begin_short_and_can_be_opened_and_closed(at, pages, name):
+    driver = at(pages[name])
+    shown = "return Array.from(arguments[0].children).filter(each => each.checkVisibility()).length"
+    lists = driver.find_elements(By.CSS_SELECTOR, "[data-first]")
+    sizes = [(int(each.get_attribute("data-first")), int(each.get_property("childElementCount"))) for each in lists]
+    assert any(size > first for first, size in sizes)
+    assert [driver.execute_script(shown, each) for each in lists] == [min(pair) for pair in sizes]
+    buttons = driver.find_elements(By.CSS_SELECTOR, "button.more")
+    assert len(buttons) == sum(size > first for first, size in sizes)
+    for button in buttons:
+        button.send_keys(Keys.ENTER)
+    assert [driver.execute_script(shown, each) for each in lists] == [size for _, size in sizes]
+    for button in buttons:
+        button.send_keys(Keys.ENTER)
+    assert [driver.execute_script(shown, each) for each in lists] == [min(pair) for pair in sizes]
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_tab_reaches_every_control_and_shows_where_it_is(at, pages, name):
     driver = at(pages[name])
     controls = driver.execute_script(CONTROLS)

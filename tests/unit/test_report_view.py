@@ -4,10 +4,13 @@ import dataclasses
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 
+import supersample as ss
 from report_fakes import Note, Reading, changes, fake, image_rows, mixed_rows
 from supersample.report.compared import view_of_comparison
+from supersample.report.page import render_summary
 from supersample.report.view import view_of
 
 
@@ -115,3 +118,43 @@ def test_a_comparison_made_before_is_used():
     view = view_of_comparison(left, right, comparison=given)
     assert not view.differs
     assert view.verdict.startswith("No difference found")
+
+
+def test_a_real_summary_is_read_whole():
+    table = mixed_rows(1_000)[0]
+    summary = ss.summarize(table, 25, 7, random_state=0)
+    view = view_of(summary)
+    assert view.headline.startswith("25 rows stand for 1,000. They are ")
+    for card in (*view.prototypes.cards, *view.criticisms.cards):
+        assert card.values[2] == table.column("town")[card.row].as_py()
+    assert [line.name for line in view.columns] == table.column_names
+    assert {"Kernel", "Features", "Bound"} <= {fact.label for fact in view.small_print}
+    assert sum(card.share for card in view.prototypes.cards) == pytest.approx(1.0)
+
+
+def test_a_real_comparison_is_read_whole():
+    table = mixed_rows(2_000)[0]
+    left = ss.summarize(table, 25, 7, random_state=0)
+    same = ss.summarize(mixed_rows(2_000, seed=5)[0], 25, 7, like=left, random_state=1)
+    assert view_of_comparison(left, same).verdict.startswith("No difference found")
+    older = ss.summarize(table.filter(pc.greater(table["age"], 45)), 25, 7, like=left, random_state=1)
+    view = view_of_comparison(left, older)
+    assert view.differs
+    assert view.columns[0].name == view.distributions[0].name == "age"
+    young = [float(card.values[0]) for card in view.left_rows.cards]
+    assert max(young) <= 45
+
+
+def test_kernels_without_frequencies_have_no_bound():
+    kernel = ss.kernels.Function(lambda x, y: 1.0 / (1.0 + ((x[:, None] - y[None]) ** 2).sum(axis=2)), "rational")
+    summary = ss.summarize(pa.table({"x": np.arange(300.0)}), 10, 2, kernel=kernel, random_state=0)
+    view = view_of(summary)
+    assert "Bound" not in {fact.label for fact in view.small_print}
+    assert "nan" not in view.headline
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5])
+def test_almost_no_rows(n_rows, tmp_path):
+    view = view_of(ss.summarize(mixed_rows(5)[0].slice(0, n_rows), 3, 2, random_state=0))
+    assert len(view.prototypes.cards) == min(3, n_rows)
+    assert render_summary(view)

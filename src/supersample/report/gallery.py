@@ -9,10 +9,8 @@ import pyarrow as pa
 from supersample.report.cells import clean, text_of
 from supersample.report.pictures import Picture, PictureColumn
 
-__all__ = ["RESERVED", "Card", "Gallery", "Heading", "gallery_of"]
+__all__ = ["Card", "Gallery", "Heading", "gallery_of"]
 
-#: Columns that the summary adds to those of the user.
-RESERVED = ("_row", "_weight", "_witness", "_nearest")
 #: Values shown at once in a table, and beside a picture.
 IN_A_TABLE, BESIDE_A_PICTURE = 8, 4
 #: Bytes of the page that values beyond those may take; columns that do not fit are counted, not shown.
