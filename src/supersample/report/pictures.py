@@ -117,7 +117,7 @@ def _shape_of(values: npt.NDArray[np.float64]) -> tuple[int, ...] | None:
     if side * side == length:
         return side, side
     side = math.isqrt(length // 3)
-    if 3 * side * side != length:
+    if 3 * side * side != length or side < SHORTEST_SIDE:
         return None
     last = values.reshape(-1, side, side, 3)
     first = values.reshape(-1, 3, side, side)
