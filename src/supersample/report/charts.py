@@ -105,8 +105,7 @@ def trace_chart(trace: Trace, name: str = "trace") -> str:
 
 def _lines(axes: Any, rows: Floats, mmd: Floats, error: Floats, random_mmd: Floats) -> None:
     ours, theirs = STAND_INS["prototypes"], STAND_INS["data"]
-    single = len(rows) == 1  # a line of one point is not seen
-    axes.plot(rows, random_mmd, color=theirs, linewidth=1.8, linestyle=(0, (5, 3)), marker="o" if single else None)
+    axes.plot(rows, random_mmd, color=theirs, linewidth=1.8, linestyle=(0, (5, 3)))
     axes.fill_between(rows, np.maximum(mmd - 2 * error, mmd / 50), mmd + 2 * error, color=ours, alpha=0.2, linewidth=0)
     axes.plot(rows, mmd, color=ours, linewidth=2.2, marker="o", markersize=3.5 if len(rows) < 30 else 0.0)
 

@@ -129,7 +129,7 @@ def _galleries(parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
 
 def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
     amount = "too little" if criticism["_witness"] >= 0 else "too much"
-    nearer = words.percent(criticism["_weight"])
+    nearer = words.percent(criticism["_weight"]) if criticism["_weight"] > 0 else "almost none"
     return (
         f"The prototypes have {amount} here: {nearer} of the data is nearer to this row than to any prototype. "
         f"Nearest prototype: row {rows[criticism['_nearest']]:,}."
