@@ -1,4 +1,4 @@
-"""Small stand-ins for summaries, with the attributes that the report reads and nothing behind them."""
+"""Tables to report on, and stand-ins for summaries whose every number is chosen by hand."""
 
 from dataclasses import dataclass, field
 from typing import Any
@@ -64,6 +64,7 @@ class Fake:
         Reading(rows, 0.1 * rows**-0.3, 0.01 * rows**-0.3, 0.0195) for rows in (1_000, 4_000, 20_000, 100_000, 581_012)
     )
     comparison: Comparison | None = None
+    feature_map: Any = field(default_factory=lambda: ss.features.Fourier(ss.kernels.Gaussian(1.5), 64, random_state=0))
 
     def bound(self, delta: float = 0.05) -> float:
         return 0.31
@@ -141,3 +142,15 @@ def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tupl
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), length)
     table = pa.table({"image": images, "label": pa.array(rng.choice(list("abc"), n_rows))})
     return table, (Note("image", str(images.type), "vector", length), Note("label", "string", "category"))
+
+
+def changes(left: Fake, right: Fake) -> Comparison:
+    """Make up a comparison in which the first two columns changed."""
+    names = [note.name for note in left.columns if note.kind != "left out"]
+    parts = 0.5 ** np.arange(1, len(names) + 1)
+    columns = tuple(
+        Change(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()))
+        for place, (name, part) in enumerate(zip(names, parts, strict=True))
+    )
+    rows = [side.criticisms.drop_columns(["_weight", "_nearest"]) for side in (left, right)]
+    return Comparison(0.0004, 0.12, columns, tuple(names[:2]), rows[0], rows[1])

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 
+import numpy as np
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -33,19 +34,22 @@ def test_standard_input_is_read_to_its_end(data, tmp_path):
 @pytest.mark.parametrize("checkpoint", [False, True])
 def test_interrupted_by_the_user(checkpoint, tmp_path):
     options = ["--checkpoint", str(tmp_path / "c")] if checkpoint else []
-    process = subprocess.Popen(
+    rows = "".join(f"{x:.3f},{y:.3f}\n" for x, y in np.random.default_rng(0).normal(size=(700_000, 2)))
+    with subprocess.Popen(
         [*COMMAND, "summarize", "-", "-p", "3", "--progress", *options],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-    )  # fmt: skip
-    assert process.stdin is not None
-    assert process.stderr is not None
-    with process:
-        process.stdin.write(b"x,y\n" + b"1.5,2.5\n2.5,1.5\n" * 700_000)  # more than one block, and then no end
-        process.stdin.flush()
-        assert process.stderr.read(1)  # the bar has begun
-        process.send_signal(signal.SIGINT)
-        told = process.stderr.read().decode()
-        assert process.wait() == 130
+    ) as process:  # fmt: skip
+        try:
+            process.stdin.write(b"x,y\n" + rows.encode())  # more than one block, and then no end
+            process.stdin.flush()
+            told = process.stderr.read(1)  # the bar has begun
+            process.send_signal(signal.SIGINT)
+            process.wait(60)
+            told += process.stderr.read()
+        finally:
+            process.kill()
+    assert process.returncode == 130
+    told = told.decode()
     last = told.splitlines()[-1]
     assert last.startswith("stopped; ")
     assert ("the checkpoint" if checkpoint else "with --checkpoint FILE") in last

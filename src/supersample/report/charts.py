@@ -46,7 +46,7 @@ def map_chart(data: Map, name: str = "map") -> str:
             spine.set_visible(False)
 
     kinds = ", ".join(f"{words.count(len(cloud.points))} {cloud.role}" for cloud in data.clouds)
-    return draw(paint, name=name, label=f"Map of the data in two dimensions: {kinds}", width=560, height=420)
+    return draw(paint, name=name, label=f"Map of the data in two dimensions: {kinds}", width=480, height=370)
 
 
 def _scatter(axes: Any, cloud: Cloud, order: int) -> None:
@@ -83,11 +83,11 @@ def trace_chart(trace: Trace, name: str = "trace") -> str:
     drawn = (rows > 0) & (mmd > 0)
 
     def paint(figure: Figure) -> None:
-        axes = figure.add_axes((0.115, 0.15, 0.865, 0.83))
+        axes = figure.add_axes((0.125, 0.19, 0.855, 0.79))
         axes.set_xscale("log")
         axes.set_yscale("log")
         _lines(axes, rows[drawn], mmd[drawn], error[drawn], np.array(trace.random_mmd)[drawn])
-        axes.set_xlabel("rows seen")
+        axes.set_xlabel("rows seen", labelpad=7)
         for axis in (axes.xaxis, axes.yaxis):
             axis.set_minor_formatter(NullFormatter())
             axis.set_minor_locator(NullLocator())
@@ -100,13 +100,12 @@ def trace_chart(trace: Trace, name: str = "trace") -> str:
 
     last = f"{words.amount(trace.mmd[-1])} after {words.count(trace.rows[-1])} rows"
     label = f"MMD of the prototypes against rows seen: {last}; random rows: {words.amount(trace.random_mmd[-1])}"
-    return draw(paint, name=name, label=label, width=560, height=320)
+    return draw(paint, name=name, label=label, width=480, height=290)
 
 
 def _lines(axes: Any, rows: Floats, mmd: Floats, error: Floats, random_mmd: Floats) -> None:
     ours, theirs = STAND_INS["prototypes"], STAND_INS["data"]
-    single = len(rows) == 1  # a line of one point is not seen
-    axes.plot(rows, random_mmd, color=theirs, linewidth=1.8, linestyle=(0, (5, 3)), marker="o" if single else None)
+    axes.plot(rows, random_mmd, color=theirs, linewidth=1.8, linestyle=(0, (5, 3)))
     axes.fill_between(rows, np.maximum(mmd - 2 * error, mmd / 50), mmd + 2 * error, color=ours, alpha=0.2, linewidth=0)
     axes.plot(rows, mmd, color=ours, linewidth=2.2, marker="o", markersize=3.5 if len(rows) < 30 else 0.0)
 
@@ -140,7 +139,7 @@ def distribution_chart(data: Distribution, name: str, groups: str = "summary") -
 
 
 def _steps(figure: Figure, data: Distribution, colours: Sequence[str]) -> None:
-    axes = figure.add_axes((0.045, 0.19, 0.91, 0.79))
+    axes = figure.add_axes((0.01, 0.19, 0.95, 0.79))
     axes.stairs(data.first, data.edges, fill=True, color=colours[0], alpha=0.38)
     axes.stairs(data.first, data.edges, color=colours[0], linewidth=1.0)
     axes.stairs(data.second, data.edges, color=colours[1], linewidth=2.0)
@@ -170,13 +169,15 @@ def _days(axes: Any, low: float, high: float) -> None:
 def _pairs(figure: Figure, data: Distribution, colours: Sequence[str]) -> None:
     n_labels = len(data.labels)
     height = 34 + 26 * n_labels
-    axes = figure.add_axes((0.36, 30 / height, 0.60, 1 - 32 / height))
+    labels = [clean(label, 15) for label in data.labels]
+    left = min(0.42, (12 + 7.5 * max(map(len, labels), default=0)) / 300)
+    axes = figure.add_axes((left, 30 / height, 0.96 - left, 1 - 32 / height))
     places = np.arange(n_labels, dtype=float)
     axes.barh(places - 0.19, data.first, height=0.36, color=colours[0], alpha=0.75)
     axes.barh(places + 0.19, data.second, height=0.36, color=colours[1])
     axes.set_ylim(n_labels - 0.5, -0.5)
     axes.set_xlim(0, 1.04 * max(*data.first, *data.second, 1e-9))
-    axes.set_yticks(places, [clean(label, 15) for label in data.labels])
+    axes.set_yticks(places, labels)
     axes.tick_params(axis="y", length=0)
     axes.tick_params(axis="x", length=3)
     axes.xaxis.set_major_locator(MaxNLocator(3))

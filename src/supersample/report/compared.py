@@ -13,14 +13,15 @@ from supersample.report.gallery import Gallery, gallery_of
 from supersample.report.numbers import shares_of
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, points_of
-from supersample.report.shape import Compared, Summarised
+from supersample.report.reading import encoded, kinds_of, map_words, plane_of, reading_order
 from supersample.report.telling import unusual, usual_of
-from supersample.report.view import Fact, kinds_of, map_words, plane_of, reading_order
+from supersample.report.view import Fact
+from supersample.summary import Comparison, Summary
 
 __all__ = ["ChangeLine", "ComparisonView", "view_of_comparison"]
 
 #: Rows of each side, columns charted, and columns listed.
-MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 500
+MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
 
 
 @dataclass(frozen=True)
@@ -55,10 +56,10 @@ class ComparisonView:
 
 
 def view_of_comparison(
-    left: Summarised, right: Summarised, title: str | None = None, comparison: Compared | None = None
+    left: Summary, right: Summary, title: str | None = None, comparison: Comparison | None = None
 ) -> ComparisonView:
     """Gather what the page of two summaries shows; the comparison is made here unless it is given."""
-    compared: Compared = left.compare(right) if comparison is None else comparison
+    compared = left.compare(right) if comparison is None else comparison
     names = clean(left.source, 80), clean(right.source, 80)
     verdict, meaning = words.verdict(compared.pvalue, [clean(name, 40) for name in compared.changed])
     map_, order = _map_and_order(left, right)
@@ -100,21 +101,20 @@ def view_of_comparison(
     )
 
 
-def _map_and_order(left: Summarised, right: Summarised) -> tuple[Map, list[str]]:
-    """Lay both sides in one plane, each counting half."""
-    own = [name for name in left.background.column_names if name in right.background.column_names]
-    tables = [side.background.select(own) for side in (left, right)]
+def _map_and_order(left: Summary, right: Summary) -> tuple[Map, list[str]]:
+    """Lay both sides in one plane, each counting half, and order the columns by it."""
+    tables = left.background, right.background.select(left.background.column_names)
     shares = np.concatenate([0.5 * shares_of(table) for table in tables])
     both = pa.concat_tables(tables, promote_options="permissive")
-    plane, rows = plane_of(left, both, shares)
-    encoded = left.encode(both.take(rows))
-    placed, on_left = plane.place(encoded), np.asarray(rows) < len(tables[0])
+    plane, places = plane_of(left, both, shares)
+    seen = both.take(places)
+    placed, on_left = plane.place(encoded(left, seen)), np.asarray(places) < len(tables[0])
     clouds = Cloud("left", "left", points_of(placed[on_left])), Cloud("right", "right", points_of(placed[~on_left]))
-    order = reading_order(both.take(rows), kinds_of(left.columns, both), plane, encoded, shares[rows])
-    return Map(clouds, plane.shown, map_words(plane.shown, len(rows))), order
+    order = reading_order(kinds_of(left.columns, both), seen, placed, shares[places])
+    return Map(clouds, plane.shown, map_words(plane.shown, len(places))), order
 
 
-def _distributions(left: Summarised, right: Summarised, compared: Compared) -> tuple[Distribution, ...]:
+def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple[Distribution, ...]:
     kinds = kinds_of(left.columns, left.background)
     tables = left.background, right.background
     shares = shares_of(tables[0]), shares_of(tables[1])
@@ -126,10 +126,10 @@ def _distributions(left: Summarised, right: Summarised, compared: Compared) -> t
     return tuple(found[:MOST_CHARTS])
 
 
-def _sides(left: Summarised, right: Summarised, compared: Compared, order: Sequence[str]) -> tuple[Gallery, Gallery]:
+def _sides(left: Summary, right: Summary, compared: Comparison, order: Sequence[str]) -> tuple[Gallery, Gallery]:
     """Show rows that are more common on one side, each with what is unusual about it on the other."""
     rows = compared.left_rows, compared.right_rows
-    pictures = picture_columns([left.background.drop_columns(["_row", "_weight"]), *rows], 2 * MOST_ROWS)
+    pictures = picture_columns([left.background.select(list(order)), *rows], 2 * MOST_ROWS)
     made = []
     for table, other in zip(rows, (right, left), strict=True):
         usual = usual_of(other.background, kinds_of(other.columns, other.background), shares_of(other.background))

@@ -1,21 +1,22 @@
 """Rows as cards: their pictures, their most telling values, and why they are here."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from html import escape
 
 import pyarrow as pa
 
 from supersample.report.cells import clean, text_of
 from supersample.report.pictures import Picture, PictureColumn
 
-__all__ = ["RESERVED", "Card", "Gallery", "gallery_of"]
+__all__ = ["Card", "Gallery", "Heading", "gallery_of"]
 
-#: Columns that the summary adds to those of the user.
-RESERVED = ("_row", "_weight", "_witness", "_nearest")
 #: Values shown at once in a table, and beside a picture.
 IN_A_TABLE, BESIDE_A_PICTURE = 8, 4
-#: Values of one gallery that the page holds at most; what is beyond is named, not shown.
-MOST_VALUES = 12_000
+#: Bytes of the page that values beyond those may take; columns that do not fit are counted, not shown.
+MOST_BYTES = 400_000
+#: Bytes of markup around a value.
+MARKUP = 40
 
 
 @dataclass(frozen=True)
@@ -32,14 +33,22 @@ class Card:
 
 
 @dataclass(frozen=True)
-class Gallery:
-    """Cards under one set of columns; n_rows counts those not shown too, hidden the columns that no card shows."""
+class Heading:
+    """The name of a column, and whether it holds numbers, which are read from the right."""
 
-    columns: tuple[str, ...]
-    more_columns: tuple[str, ...]
+    name: str
+    is_number: bool
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """Cards under one set of columns; n_rows counts those not shown too, n_hidden the columns that no card shows."""
+
+    columns: tuple[Heading, ...]
+    more_columns: tuple[Heading, ...]
     cards: tuple[Card, ...]
     n_rows: int
-    hidden: tuple[str, ...]
+    n_hidden: int
 
     @property
     def has_pictures(self) -> bool:
@@ -59,27 +68,49 @@ def gallery_of(
     """Make the gallery of a table's first rows; columns of pictures are drawn, the others written in the order given."""
     drawn = {column.name for column in pictures}
     names = [name for name in order if name not in drawn]
+    shown = table.slice(0, most)
     ahead = BESIDE_A_PICTURE if pictures else IN_A_TABLE
-    n_cards = min(most, len(table))
-    room = MOST_VALUES // max(1, n_cards)
-    first, rest, hidden = names[:ahead], names[ahead:room], names[max(ahead, room) :]
+    first = {name: _written(shown, name) for name in names[:ahead]}
+    rest = _that_fit(shown, names[ahead:])
+    rows = shown.column("_row").to_pylist()
+    shares = shown.column("_weight").to_pylist() if "_weight" in shown.column_names else [None] * len(rows)
     cards = []
-    for place in range(n_cards):
-        row = int(table.column("_row")[place].as_py())
-        images = [column.draw(table.column(column.name)[place], f"row {row:,}") for column in pictures]
+    for place, (row, share) in enumerate(zip(rows, shares, strict=True)):
+        images = [column.draw(shown.column(column.name)[place], f"row {row:,}") for column in pictures]
         cards.append(
             Card(
                 row=row,
-                share=float(table.column("_weight")[place].as_py()) if "_weight" in table.column_names else None,
+                share=share,
                 pictures=tuple(image for image in images if image is not None),
-                values=tuple(text_of(table.column(name)[place]) for name in first),
-                more=tuple(text_of(table.column(name)[place]) for name in rest),
+                values=tuple(values[place] for values in first.values()),
+                more=tuple(values[place] for values in rest.values()),
                 why=why(place),
                 unusual=unusual(place),
             )
         )
-    return Gallery(_written(first), _written(rest), tuple(cards), len(table), _written(hidden))
+    n_hidden = len(names) - len(first) - len(rest)
+    return Gallery(_headings(table, first), _headings(table, rest), tuple(cards), len(table), n_hidden)
 
 
-def _written(names: Sequence[str]) -> tuple[str, ...]:
-    return tuple(clean(name, 60) for name in names)
+def _written(table: pa.Table, name: str) -> list[str]:
+    column = table.column(name)
+    return [text_of(column[place]) for place in range(len(column))]
+
+
+def _that_fit(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
+    """Write columns in order as long as there is room for them on the page."""
+    room, written = MOST_BYTES, {}
+    for name in names:
+        values = _written(table, name)
+        room -= sum(MARKUP + len(escape(value).encode()) for value in (name, *values))
+        if room < 0:
+            break
+        written[name] = values
+    return written
+
+
+def _headings(table: pa.Table, names: Iterable[str]) -> tuple[Heading, ...]:
+    names = list(names)
+    kinds = [table.schema.field(name).type for name in names]
+    numeric = [pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) for kind in kinds]
+    return tuple(Heading(clean(name, 60), bool(number)) for name, number in zip(names, numeric, strict=True))

@@ -19,7 +19,7 @@ __all__ = ["Picture", "PictureColumn", "picture_columns"]
 Pixels = npt.NDArray[np.uint8]
 
 #: All pictures of a page together take at most this many characters.
-BUDGET = 2_500_000
+BUDGET = 1_800_000
 #: The longest side of a picture.
 LONGEST_SIDE = 96
 #: The shortest side that a vector is taken for an image at.
@@ -117,7 +117,7 @@ def _shape_of(values: npt.NDArray[np.float64]) -> tuple[int, ...] | None:
     if side * side == length:
         return side, side
     side = math.isqrt(length // 3)
-    if 3 * side * side != length:
+    if 3 * side * side != length or side < SHORTEST_SIDE:
         return None
     last = values.reshape(-1, side, side, 3)
     first = values.reshape(-1, 3, side, side)

@@ -19,6 +19,7 @@ __all__ = ["draw"]
 #: What makes the drawing independent of a user's own settings and of the day. Text stays text, and is never read as formulas.
 SETTINGS: dict[Any, Any] = {
     "axes.edgecolor": STAND_INS["line"],
+    "axes.facecolor": "none",
     "axes.labelcolor": STAND_INS["muted"],
     "axes.linewidth": 1.0,
     "axes.spines.right": False,

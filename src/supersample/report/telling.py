@@ -49,9 +49,15 @@ class Usual:
         beneath = float(self.below[np.searchsorted(self.numbers, value, "left")]) / total
         above = 1.0 - float(self.below[np.searchsorted(self.numbers, value, "right")]) / total
         low, high = ("earlier", "later") if self.is_moment else ("lower", "higher")
+        # Rows with the same value count as beyond it: a common value is not rare, however far out it lies.
         if above <= beneath:
-            return above, f"{name} is {written}, {high} than {percent(beneath)} of the data"
-        return beneath, f"{name} is {written}, {low} than {percent(above)} of the data"
+            return 1.0 - beneath, f"{name} is {written}, {high} than {_most(beneath)} of the data"
+        return 1.0 - above, f"{name} is {written}, {low} than {_most(above)} of the data"
+
+
+def _most(share: float) -> str:
+    """Write a share of a sample, which knows nothing of the rarest rows."""
+    return "nearly all" if share > 0.9995 else percent(share)
 
 
 def usual_of(background: pa.Table, kinds: Mapping[str, str], shares: Floats) -> tuple[Usual, ...]:

@@ -37,7 +37,9 @@ def percent(share: float) -> str:
         return "under 0.01%"
     if share < 0.001:
         return f"{share:.2%}"
-    return f"{share:.1%}" if share < 0.995 else "100%" if share >= 1 else f"{share:.1%}"
+    if share >= 1:
+        return "100%"
+    return "over 99.9%" if share >= 0.9995 else f"{share:.1%}"
 
 
 def times(ratio: float) -> str:

@@ -41,7 +41,7 @@ for (const list of document.querySelectorAll("[data-first]")) {
 // On paper nothing can be opened.
 let opened = [];
 window.addEventListener("beforeprint", () => {
-  opened = Array.from(document.querySelectorAll("details:not([open])"));
+  opened = Array.from(document.querySelectorAll("details:not([open]):not(.on-screen)"));
   for (const details of opened) details.open = true;
 });
 window.addEventListener("afterprint", () => {
