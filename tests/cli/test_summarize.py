@@ -3,6 +3,8 @@
 import io
 import re
 
+import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
@@ -73,9 +75,10 @@ def test_a_run_goes_on_from_its_checkpoint(run, data, tmp_path):
     assert "belongs to a run that was asked for something else" in done.stderr
 
 
-def test_a_bar_on_request(run, data):
-    done = run("summarize", data / "a.parquet", *SMALL, "--progress")
-    assert "a.parquet: 100%" in done.stderr
+def test_a_bar_on_request(run, tmp_path):
+    pq.write_table(pa.table({"x": np.random.default_rng(0).normal(size=100_000)}), tmp_path / "long.parquet")
+    done = run("summarize", tmp_path / "long.parquet", *SMALL, "--progress")
+    assert "long.parquet: 100%" in done.stderr
     assert "MMD" in done.stderr
     assert "rows/s" in done.stderr
     assert "%|" not in done.stdout

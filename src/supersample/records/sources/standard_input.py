@@ -25,6 +25,7 @@ __all__ = ["open_standard_input", "open_stream"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
 _HEAD = 16
+_PIECE = 1 << 20
 _BROKEN = "what writes to it may have stopped early"
 
 
@@ -92,18 +93,25 @@ def _file(stream: "_Headed") -> pa.PythonFile:
 
 
 class _Headed(io.RawIOBase):
-    """A stream whose first bytes were looked at, and are read nonetheless."""
+    """A stream whose first bytes were looked at, and are read nonetheless.
+
+    It asks for what there is, again and again: one call for many bytes can miss that the user wants it to stop, since the
+    interpreter looks for signals between calls.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.head = b""
-        while len(self.head) < _HEAD and (more := stream.read(_HEAD - len(self.head))):
-            self.head += more
-        self._rest = self.head
+        self._some = getattr(stream, "read1", stream.read)
+        self._rest = b""
+        self._rest = self.head = self.read(_HEAD)
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        taken, self._rest = (self._rest[:size], self._rest[size:]) if size >= 0 else (self._rest, b"")
-        return taken if len(taken) == size else taken + self._stream.read(size - len(taken) if size >= 0 else -1)
+        size = sys.maxsize if size < 0 else size
+        parts, self._rest = [self._rest[:size]], self._rest[size:]
+        missing = size - len(parts[0])
+        while missing and (more := self._some(min(missing, _PIECE))):
+            parts.append(more)
+            missing -= len(more)
+        return b"".join(parts)
