@@ -40,7 +40,7 @@ def compare(
     progress: bool | None,
     quiet: bool,
 ) -> None:
-    r"""Tell whether LEFT and RIGHT are data of one kind, and in which columns and rows they differ.
+    """Tell whether LEFT and RIGHT are data of one kind, and in which columns and rows they differ.
 
     Each is a saved summary, or data that are summarised first, the one like the other. Of two saved summaries, one must have
     been made with --like the other.

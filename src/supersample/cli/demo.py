@@ -24,7 +24,7 @@ _SHADES = np.array(list(" .:-=+*#%@"))
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), default="supersample-demo",
               show_default=True, help="The folder to write the summary and the pages to.")  # fmt: skip
 def demo(folder: Path) -> None:
-    r"""See it work on handwritten digits: a summary, a comparison, and a page of each.
+    """See it work on handwritten digits: a summary, a comparison, and a page of each.
 
     \b
     Examples:

@@ -44,7 +44,7 @@ class _Group(click.Group):
 @click.group(name="supersample", cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(package_name="supersample", prog_name="supersample")
 def main() -> None:
-    r"""Replace a data set, or a stream without end, by the few real rows that stand for it.
+    """Replace a data set, or a stream without end, by the few real rows that stand for it.
 
     \b
     supersample summarize taxi.parquet -o taxi.summary --report taxi.html

@@ -18,7 +18,7 @@ __all__ = ["merge", "report", "show"]
 @as_json
 @quiet
 def merge(files: tuple[str, ...], output: Path, as_json: bool, quiet: bool) -> None:
-    r"""Make one summary of several, as if their data had come one after the other.
+    """Make one summary of several, as if their data had come one after the other.
 
     All must have been made like the first, with --like.
 
@@ -45,7 +45,7 @@ def merge(files: tuple[str, ...], output: Path, as_json: bool, quiet: bool) -> N
 @click.option("-n", "--rows", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of each table.")
 @as_json
 def show(file: str, rows: int, as_json: bool) -> None:
-    r"""Print what a saved summary says.
+    """Print what a saved summary says.
 
     With --json, all its prototypes and criticisms, whatever --rows says.
 
@@ -76,7 +76,7 @@ def show(file: str, rows: int, as_json: bool) -> None:
 @click.option("--title", help="The page's title.")
 @quiet
 def report(file: str, output: Path, title: str | None, quiet: bool) -> None:
-    r"""Write a saved summary as one page to look at, without network, on any screen.
+    """Write a saved summary as one page to look at, without network, on any screen.
 
     The path of the page is printed.
 

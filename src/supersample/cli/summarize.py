@@ -33,7 +33,7 @@ __all__ = ["summarize"]
 @progress
 @quiet
 def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, as_json: bool, **options: Any) -> None:
-    r"""Find the rows that stand for a table, and those that they miss.
+    """Find the rows that stand for a table, and those that they miss.
 
     SOURCE is a Parquet, CSV, Arrow, Feather or NDJSON file, a folder, a pattern, several of these, or - for standard input.
     It is read once, in memory that does not grow with it.
