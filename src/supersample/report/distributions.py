@@ -1,0 +1,155 @@
+"""How two groups of rows are spread in one column: shares in classes that both have in common."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._typing import Floats
+from supersample.report.cells import text_of
+from supersample.report.numbers import Flags, Labels, as_labels, as_numbers, is_moment
+from supersample.report.words import amount, percent
+
+__all__ = ["Distribution", "distribution_of"]
+
+#: Classes of a histogram.
+CLASSES = 16
+#: Numbers with at most so many distinct values are shown value by value.
+FEW = 10
+#: The longest list of labels; the others are shown together.
+MOST_LABELS = 8
+#: So much of the data at each end is gathered in the outermost classes, that a few far values do not flatten the rest.
+TAIL = 0.005
+
+
+@dataclass(frozen=True)
+class Distribution:
+    """Shares of two groups in the same classes.
+
+    edges: the borders of a histogram (days since 1970 for moments), or empty; labels: the values of bars, or empty.
+    gap: half the sum of the differences, 0 where the groups are spread alike and 1 where they share nothing.
+    """
+
+    name: str
+    edges: tuple[float, ...]
+    labels: tuple[str, ...]
+    first: tuple[float, ...]
+    second: tuple[float, ...]
+    gap: float
+    is_moment: bool
+    words: str
+
+
+def distribution_of(
+    name: str, kind: str, tables: tuple[pa.Table, pa.Table], shares: tuple[Floats, Floats], groups: tuple[str, str]
+) -> Distribution | None:
+    """Return how a column is spread in two tables, or None for columns that are neither numbers nor labels."""
+    if kind not in ("number", "time", "category", "boolean"):
+        return None
+    columns = [table.column(name) for table in tables]
+    if kind in ("category", "boolean"):
+        return _bars(name, [as_labels(column) for column in columns], shares, groups)
+    numbers = [as_numbers(column) for column in columns]
+    seen = np.unique(np.concatenate(numbers))
+    seen = seen[np.isfinite(seen)]
+    moments = is_moment(columns[0].type)
+    if seen.size <= FEW and not moments:
+        return _bars(name, [_written(column, values) for column, values in zip(columns, numbers, strict=True)], shares, groups)
+    return _histogram(name, numbers, shares, groups, moments)
+
+
+def _written(column: pa.ChunkedArray, numbers: Floats) -> Labels:
+    """Write numbers as labels; NaN counts as missing."""
+    values, places = np.unique(np.nan_to_num(numbers, nan=np.inf), return_inverse=True)
+    first = {place: text_of(column[int(row)], 20) for place, row in enumerate(np.unique(places, return_index=True)[1])}
+    words = np.array([None if np.isinf(value) else first[place] for place, value in enumerate(values)], dtype=object)
+    chosen: Labels = words[places]
+    return chosen
+
+
+def _bars(name: str, labels: list[Labels], shares: tuple[Floats, Floats], groups: tuple[str, str]) -> Distribution:
+    counted: list[dict[str, float]] = []
+    for each, share in zip(labels, shares, strict=True):
+        totals: dict[str, float] = {}
+        for label, part in zip(each, share, strict=True):
+            word = "missing" if label is None else str(label)
+            totals[word] = totals.get(word, 0.0) + float(part)
+        counted.append(totals)
+    first, second = counted
+    order = sorted({*first, *second}, key=lambda word: (-(first.get(word, 0.0) + second.get(word, 0.0)), word))
+    if all(_is_number(word) for word in order) and len(order) <= FEW:
+        order.sort(key=float)
+    elif len(order) > MOST_LABELS:
+        order, rest = order[: MOST_LABELS - 1], order[MOST_LABELS - 1 :]
+        together = f"{len(rest):,} others"
+        for totals in counted:
+            totals[together] = sum(totals.get(word, 0.0) for word in rest)
+        order.append(together)
+    parts = [tuple(totals.get(word, 0.0) for word in order) for totals in counted]
+    widest = max(range(len(order)), key=lambda place: abs(parts[0][place] - parts[1][place]), default=None)
+    words = "No values."
+    if widest is not None:
+        here = [percent(part[widest]) for part in parts]
+        words = f"Most unlike at {order[widest]}: {here[0]} of {groups[0]}, {here[1]} of {groups[1]}."
+    return Distribution(name, (), tuple(order), parts[0], parts[1], _gap(parts[0], parts[1]), False, words)
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _histogram(
+    name: str, numbers: list[Floats], shares: tuple[Floats, Floats], groups: tuple[str, str], moments: bool
+) -> Distribution:
+    kept = [np.isfinite(values) for values in numbers]
+    low, high = _range(np.concatenate([values[keep] for values, keep in zip(numbers, kept, strict=True)]))
+    edges = np.linspace(low, high, CLASSES + 1)
+    parts = []
+    for values, keep, share in zip(numbers, kept, shares, strict=True):
+        places = np.clip(np.searchsorted(edges, values[keep], "right") - 1, 0, CLASSES - 1)
+        parts.append(tuple(np.bincount(places, share[keep], CLASSES).tolist()))
+    words = _averages(numbers, shares, kept, groups, moments) + _missing(kept, shares, groups)
+    return Distribution(name, tuple(edges.tolist()), (), parts[0], parts[1], _gap(parts[0], parts[1]), moments, words)
+
+
+def _range(values: Floats) -> tuple[float, float]:
+    if not values.size:
+        return 0.0, 1.0
+    low, high = (float(each) for each in np.quantile(values, [TAIL, 1.0 - TAIL]))
+    least, most = float(values.min()), float(values.max())
+    # Ends that are only a little farther are shown as they are.
+    low, high = (least if low - least < 0.5 * (high - low) else low), (most if most - high < 0.5 * (high - low) else high)
+    if high <= low:
+        low, high = (least, most) if most > least else (low - 0.5, low + 0.5)
+    return low, high
+
+
+def _averages(
+    numbers: list[Floats], shares: tuple[Floats, Floats], kept: list[Flags],
+    groups: tuple[str, str], moments: bool,
+) -> str:  # fmt: skip
+    means = []
+    for values, share, keep in zip(numbers, shares, kept, strict=True):
+        weight = float(share[keep].sum())
+        means.append(float(share[keep] @ values[keep]) / weight if weight > 0 else float("nan"))
+    written = [_day(mean) if moments else amount(mean, 4) for mean in means]
+    return f"Mean {written[0]} in {groups[0]}, {written[1]} in {groups[1]}."
+
+
+def _day(value: float) -> str:
+    return "unknown" if np.isnan(value) else str(np.datetime64("1970-01-01") + np.timedelta64(round(value), "D"))
+
+
+def _missing(kept: list[Flags], shares: tuple[Floats, Floats], groups: tuple[str, str]) -> str:
+    missing = [max(0.0, 1.0 - float(share[keep].sum())) for keep, share in zip(kept, shares, strict=True)]
+    if max(missing) < 1e-9:
+        return ""
+    return f" Missing: {percent(missing[0])} of {groups[0]}, {percent(missing[1])} of {groups[1]}."
+
+
+def _gap(first: tuple[float, ...], second: tuple[float, ...]) -> float:
+    return 0.5 * sum(abs(a - b) for a, b in zip(first, second, strict=True))

@@ -1,0 +1,100 @@
+"""One self-contained page of a view: markup, style, script, charts and pictures in a single file."""
+
+import base64
+import hashlib
+import os
+from collections.abc import Callable
+from importlib.resources import files
+from pathlib import Path
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from supersample.errors import InputError
+from supersample.report import words
+from supersample.report.charts import distribution_chart, map_chart, trace_chart
+from supersample.report.compared import ComparisonView, view_of_comparison
+from supersample.report.palette import css_variables
+from supersample.report.view import SummaryView, view_of
+from supersample.summary import Comparison, Summary
+from supersample.summary.container import as_path, write_atomically
+
+__all__ = ["render_comparison", "render_summary", "write_comparison", "write_report"]
+
+
+def write_report(summary: Summary, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Write the page of a summary, and return its path.
+
+    The page is one file: it asks the network for nothing, stays under 5 MB, and the same summary gives the same bytes.
+    """
+    return _write(path, lambda: render_summary(view_of(summary, title)))
+
+
+def write_comparison(
+    left: Summary,
+    right: Summary,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    comparison: Comparison | None = None,
+) -> Path:
+    """Write the page of two summaries side by side, and return its path; a comparison already made is used as it is."""
+    return _write(path, lambda: render_comparison(view_of_comparison(left, right, title, comparison)))
+
+
+def _write(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
+    """Write a page whole or not at all; a place that cannot be written is refused before the page is made."""
+    target = as_path(path, "path")
+    if not target.parent.is_dir():
+        raise InputError(f"path must lie in a folder that exists, got {str(target)!r}: make {str(target.parent)!r} first")
+    if target.is_dir():
+        raise InputError(f"path must name a file, got the folder {str(target)!r}; try {str(target / 'report.html')!r}")
+    write_atomically(target, render().encode())
+    return target
+
+
+def render_summary(view: SummaryView) -> str:
+    """Return the page of a summary."""
+    charts: dict[str, str | list[str]] = {
+        "map": map_chart(view.map),
+        "trace": trace_chart(view.trace) if len(view.trace.rows) > 1 else "",
+        "distributions": [distribution_chart(each, f"column-{place}") for place, each in enumerate(view.distributions)],
+    }
+    return _render("summary.html.j2", view, charts)
+
+
+def render_comparison(view: ComparisonView) -> str:
+    """Return the page of a comparison."""
+    charts: dict[str, str | list[str]] = {
+        "map": map_chart(view.map),
+        "distributions": [
+            distribution_chart(each, f"column-{place}", "comparison") for place, each in enumerate(view.distributions)
+        ],
+    }
+    return _render("comparison.html.j2", view, charts)
+
+
+def _render(template: str, view: SummaryView | ComparisonView, charts: dict[str, str | list[str]]) -> str:
+    # All that a user's file holds passes through autoescape; the templates mark as safe only what is made in this package.
+    environment = Environment(
+        loader=PackageLoader("supersample.report"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(percent=words.percent, count=words.count, amount=words.amount, certified=words.certified)
+    script = _text("page.js")
+    digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
+    return environment.get_template(template).render(
+        view=view,
+        charts=charts,
+        script=script,
+        script_hash=digest,
+        style=_text("style.css"),
+        light=css_variables(dark=False),
+        dark=css_variables(dark=True),
+    )
+
+
+def _text(name: str) -> str:
+    return (files("supersample.report") / "templates" / name).read_text(encoding="utf-8")

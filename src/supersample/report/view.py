@@ -1,0 +1,227 @@
+"""Everything a page shows, as plain data: no markup here, and nothing is worked out after this."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from supersample._typing import Floats
+from supersample.errors import InputError
+from supersample.records.encoding import ColumnNote
+from supersample.report import words
+from supersample.report.cells import clean
+from supersample.report.distributions import Distribution, distribution_of
+from supersample.report.gallery import Gallery, gallery_of
+from supersample.report.numbers import shares_of
+from supersample.report.pictures import picture_columns
+from supersample.report.projection import Cloud, Map, Plane, points_of
+from supersample.report.reading import Parts, encoded, map_words, plane_of, read, reading_order
+from supersample.report.telling import unusual, usual_of
+from supersample.summary import Summary
+
+__all__ = ["ColumnLine", "Fact", "SummaryView", "Trace", "view_of"]
+
+#: Cards shown of a longer list.
+MOST_PROTOTYPES, MOST_CRITICISMS = 200, 60
+#: Columns whose spread is charted.
+MOST_CHARTS = 36
+#: Columns listed in the table of how they were read.
+MOST_LINES = 300
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A number that stands by itself, and what it is."""
+
+    label: str
+    value: str
+    about: str = ""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """MMD against the rows seen."""
+
+    rows: tuple[int, ...]
+    mmd: tuple[float, ...]
+    error: tuple[float, ...]
+    random_mmd: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class ColumnLine:
+    """How one column was read."""
+
+    name: str
+    type: str
+    kind: str
+    counts: str
+    note: str
+
+
+@dataclass(frozen=True)
+class SummaryView:
+    """What the page of one summary shows."""
+
+    title: str
+    source: str
+    headline: str
+    meaning: str
+    facts: tuple[Fact, ...]
+    prototypes: Gallery
+    criticisms: Gallery
+    map: Map
+    distributions: tuple[Distribution, ...]
+    not_charted: str
+    trace: Trace
+    columns: tuple[ColumnLine, ...]
+    n_columns: int
+    small_print: tuple[Fact, ...]
+
+
+def view_of(summary: Summary, title: str | None = None) -> SummaryView:
+    """Gather what the page of a summary shows."""
+    parts = read(summary)
+    plane, places = plane_of(summary, parts.background, parts.shares)
+    seen = parts.background.take(places)
+    coordinates = plane.place(encoded(summary, seen))
+    order = reading_order(parts.kinds, seen, coordinates, parts.shares[places])
+    charts, not_charted = _distributions(parts, order)
+    prototypes, criticisms = _galleries(parts, order)
+    numbers = summary.n_seen, summary.mmd, summary.random_mmd
+    return SummaryView(
+        title=clean(title or summary.source, 120),
+        source=clean(summary.source, 120),
+        headline=words.headline(len(parts.prototypes), summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd),
+        meaning=words.meaning(len(parts.prototypes), *numbers),
+        facts=_facts(parts, *numbers),
+        prototypes=prototypes,
+        criticisms=criticisms,
+        map=_map(summary, parts, plane, coordinates),
+        distributions=charts,
+        not_charted=not_charted,
+        trace=_trace(summary),
+        columns=tuple(_line(column) for column in summary.columns[:MOST_LINES]),
+        n_columns=len(summary.columns),
+        small_print=_small_print(summary, len(parts.background)),
+    )
+
+
+def _galleries(parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
+    prototypes, criticisms = parts.prototypes, parts.criticisms
+    shown = min(len(prototypes), MOST_PROTOTYPES) + min(len(criticisms), MOST_CRITICISMS)
+    pictures = picture_columns([parts.background.select(list(parts.kinds)), prototypes, criticisms], shown)
+    usual = usual_of(parts.background, parts.kinds, parts.shares)
+    reasons = criticisms.select(["_witness", "_weight", "_nearest"]).to_pylist()
+    return (
+        gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES),
+        gallery_of(
+            criticisms,
+            order,
+            pictures,
+            most=MOST_CRITICISMS,
+            why=lambda place: _why(reasons[place], parts.prototype_rows),
+            unusual=lambda place: unusual(criticisms.slice(place, 1), usual),
+        ),
+    )
+
+
+def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
+    amount = "too little" if criticism["_witness"] >= 0 else "too much"
+    nearer = words.percent(criticism["_weight"]) if criticism["_weight"] > 0 else "almost none"
+    return (
+        f"The prototypes have {amount} here: {nearer} of the data is nearer to this row than to any prototype. "
+        f"Nearest prototype: row {rows[criticism['_nearest']]:,}."
+    )
+
+
+def _facts(parts: Parts, n_seen: int, mmd: float, random_mmd: float) -> tuple[Fact, ...]:
+    n_prototypes = len(parts.prototypes)
+    facts = [
+        Fact("rows seen" if n_seen != 1 else "row seen", words.count(n_seen)),
+        Fact("prototypes", words.count(n_prototypes), "real rows that stand for the rest"),
+        Fact("criticisms", words.count(len(parts.criticisms)), "real rows that the prototypes miss"),
+    ]
+    if 0 < mmd < random_mmd and n_prototypes < n_seen:
+        about = f"than {words.count(n_prototypes, 'row')} drawn at random"
+        facts.append(Fact("times closer than chance", words.times(random_mmd / mmd), about))
+    return tuple(facts)
+
+
+def _map(summary: Summary, parts: Parts, plane: Plane, coordinates: Floats) -> Map:
+    placed = [
+        points_of(plane.place(encoded(summary, table))) if len(table) else () for table in (parts.prototypes, parts.criticisms)
+    ]
+    clouds = (
+        Cloud("data", "data", points_of(coordinates)),
+        Cloud("prototypes", "prototypes, larger where they stand for more", placed[0], tuple(shares_of(parts.prototypes))),
+        Cloud("criticisms", "criticisms", placed[1]),
+    )
+    return Map(clouds, plane.shown, map_words(plane.shown, len(coordinates)))
+
+
+def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distribution, ...], str]:
+    tables = parts.background, parts.prototypes
+    # MMD is that of prototypes which count alike, so the charts let them count alike too.
+    shares = parts.shares, np.full(len(parts.prototypes), 1.0 / len(parts.prototypes))
+    charts: list[Distribution] = []
+    vectors, too_many = [], 0
+    for name in order:
+        kind = parts.kinds[name]
+        if kind == "vector":
+            vectors.append(clean(name, 40))
+        elif len(charts) >= MOST_CHARTS:
+            too_many += kind not in ("left out", "weight")
+        elif (chart := distribution_of(name, kind, tables, shares, ("the data", "the prototypes"))) is not None:
+            charts.append(replace(chart, name=clean(chart.name, 60)))
+    notes = []
+    if vectors:
+        why = "each value is a vector" if len(vectors) == 1 else "their values are vectors"
+        notes.append(f"Not charted, because {why}: {words.listed(vectors)}.")
+    if too_many:
+        notes.append(f"The {len(charts)} most telling columns are charted; {too_many:,} more are not.")
+    return tuple(charts), " ".join(notes)
+
+
+def _trace(summary: Summary) -> Trace:
+    readings = [(r.rows, r.mmd, r.error, r.random_mmd) for r in summary.history]
+    if not readings or readings[-1][0] < summary.n_seen:
+        readings.append((summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd))
+    rows, mmd, error, random_mmd = zip(*readings, strict=True)
+    return Trace(rows, mmd, error, random_mmd)
+
+
+def _line(column: ColumnNote) -> ColumnLine:
+    if column.kind in ("left out", "weight"):
+        counts = "not in the kernel"
+    else:
+        counts = words.count(column.width, "number") + ("" if column.weight == 1 else f", weight {words.amount(column.weight)}")
+    return ColumnLine(clean(column.name, 60), clean(column.type, 60), column.kind, counts, clean(column.note, 160))
+
+
+def _small_print(summary: Summary, n_background: int) -> tuple[Fact, ...]:
+    width = sum(column.width for column in summary.columns)
+    facts = [
+        Fact(
+            "Kernel", clean(repr(summary.kernel), 200), f"says how alike two rows are, by {words.count(width, 'number')} a row"
+        ),
+        Fact("Features", words.count(summary.feature_map.n_features), "numbers a row in which the choice was made"),
+        Fact(
+            "MMD",
+            words.certified(summary.mmd, summary.mmd_error),
+            "all prototypes counting alike, judged by features kept from the choice",
+        ),
+        Fact("MMD of random rows", words.amount(summary.random_mmd), "as many rows, drawn uniformly from the data"),
+        Fact("Background", words.count(n_background, "row"), "a uniform sample of the data, which the charts and the map show"),
+    ]
+    try:
+        bound = words.amount(summary.bound())
+    except InputError:  # kernels without frequencies have none
+        pass
+    else:
+        facts.insert(3, Fact("Bound", bound, "with a probability of 95%, MMD is below this, whatever the data; it is loose"))
+    if np.isfinite(summary.energy) and summary.energy < 0.9995:
+        said = "of the kernel's energy is spanned by the landmarks; the rest is seen through random features"
+        facts.insert(2, Fact("Energy", words.percent(summary.energy), said))
+    return tuple(facts)

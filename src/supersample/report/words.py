@@ -1,0 +1,124 @@
+"""Numbers and verdicts as a reader says them."""
+
+import math
+
+__all__ = ["amount", "certified", "count", "headline", "listed", "meaning", "percent", "probability", "times", "verdict"]
+
+
+def count(number: int, noun: str = "", plural: str | None = None) -> str:
+    """Write a whole number with separators, and what it counts."""
+    if not noun:
+        return f"{number:,}"
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def amount(value: float, digits: int = 3) -> str:
+    """Write a measured number with a few significant digits and no exponent where it can be avoided."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    if value == 0:
+        return "0"
+    if not 1e-5 <= abs(value) < 1e9:
+        return f"{value:.{digits - 1}e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def percent(share: float) -> str:
+    """Write a share of the whole, with as many places as it needs to be told from nothing."""
+    if math.isnan(share):
+        return "unknown"
+    if share <= 0:
+        return "0%"
+    if share < 0.0001:
+        return "under 0.01%"
+    if share < 0.001:
+        return f"{share:.2%}"
+    if share >= 1:
+        return "100%"
+    return "over 99.9%" if share >= 0.9995 else f"{share:.1%}"
+
+
+def times(ratio: float) -> str:
+    """Write how many times."""
+    return f"{ratio:,.1f}" if ratio < 10 else f"{ratio:,.0f}"
+
+
+def certified(mmd: float, error: float) -> str:
+    """Write an estimate with its standard error, both to the place where the error begins."""
+    if not math.isfinite(error) or error <= 0:
+        return amount(mmd)
+    places = min(12, max(0, -math.floor(math.log10(error))))
+    return f"{mmd:.{places}f} ± {error:.{places}f}"
+
+
+def probability(pvalue: float) -> str:
+    """Write a p-value, never as 0."""
+    if pvalue < 0.0001:
+        return "p < 0.0001"
+    return f"p = {amount(pvalue, 2)}"
+
+
+def listed(names: list[str], most: int = 5) -> str:
+    """Join names as a sentence does, and count those that are too many."""
+    if len(names) > most:
+        return ", ".join(names[: most - 1]) + f" and {len(names) - most + 1} more"
+    return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
+
+
+def headline(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float) -> str:
+    """Say what stands for what, and how much better than chance."""
+    if rows >= n_seen:
+        return f"All {count(n_seen, 'row')} are here: there was nothing to leave out."
+    first = f"{count(rows, 'row stands', 'rows stand')} for {count(n_seen)}."
+    drawn = f"{count(rows, 'row')} drawn at random"
+    told = f"(MMD {certified(mmd, error)} against {amount(random_mmd)})"
+    if not (mmd > 0 and math.isfinite(random_mmd)):
+        return f"{first} MMD to the data: {certified(mmd, error)}."
+    better = random_mmd / mmd
+    who = "It is" if rows == 1 else "They are"
+    if better < 1.05:
+        return f"{first} {who} no closer to the data than {drawn} {told}."
+    return f"{first} {who} {times(better)} times closer to the data than {drawn} {told}."
+
+
+def meaning(rows: int, n_seen: int, mmd: float, random_mmd: float) -> str:
+    """Say what the headline means to a reader who has not met MMD."""
+    words = (
+        "MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the same average "
+        "over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
+    )
+    if rows < n_seen and 0 < mmd < random_mmd / 1.05:
+        needed = rows * (random_mmd / mmd) ** 2
+        words += f" To come as close by drawing at random, you would need about {count(_rounded(needed), 'row')}."
+    return words
+
+
+def _rounded(value: float) -> int:
+    """Keep two significant digits of a number that is only roughly known."""
+    return int(round(value, 1 - math.floor(math.log10(value))))
+
+
+def verdict(pvalue: float, changed: list[str], level: float = 0.05) -> tuple[str, str]:
+    """Say whether two summaries differ, and what that does and does not mean."""
+    p = probability(pvalue)
+    if pvalue > level:
+        return (
+            f"No difference found ({p}).",
+            f"Two samples of one population would be at least this far apart in {percent(pvalue)} of comparisons, so chance "
+            "can explain what is seen here. That does not show that the two are alike: a small change, or one in a column that "
+            "was left out, may have gone unseen.",
+        )
+    where = (
+        f"The columns that differ by themselves: {listed(changed)}."
+        if changed
+        else ("No single column differs by itself: the change is in how columns go together, or too thinly spread.")
+    )
+    often = f"in {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
+    return (
+        f"The two differ ({p}).",
+        f"Two samples of one population would be this far apart {often}. {where}",
+    )

@@ -1,0 +1,86 @@
+"""A browser without a window, and the pages it looks at."""
+
+import os
+import shutil
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from sklearn.datasets import load_digits
+
+import supersample as ss
+from report_fakes import mixed_rows
+from supersample.report import write_comparison, write_report
+
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--disable-dev-shm-usage",
+)  # fmt: skip
+
+
+def found(*names):
+    """Return the first of these programs that is installed; without any, fail where tests must run and skip elsewhere."""
+    for name in names:
+        if path := shutil.which(name):
+            return path
+    message = f"{names[0]} is not installed: the pages cannot be looked at (Debian: apt-get install chromium chromium-driver)"
+    if os.environ.get("CI") == "true":
+        pytest.fail(message)
+    return pytest.skip(message)
+
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    options = Options()
+    options.binary_location = found("chromium", "chromium-browser", "google-chrome")
+    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    driver = webdriver.Chrome(options=options, service=Service(found("chromedriver")))
+    driver.set_page_load_timeout(60)
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def at(browser):
+    """Open a page at a width, in light or dark, on screen or on paper."""
+
+    def open_page(path, width=1_100, dark=False, paper=False):
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        media = {"media": "print" if paper else "screen", "features": scheme}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
+        for kind in ("browser", "performance"):
+            browser.get_log(kind)
+        browser.get(path.as_uri())
+        return browser
+
+    return open_page
+
+
+@pytest.fixture(scope="session")
+def pages(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("pages")
+    pixels, labels = load_digits(return_X_y=True)
+    images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), 64)
+    digits = ss.summarize(pa.table({"image": images, "label": labels}), 60, 20, random_state=0)
+    mixed = mixed_rows(2_000)[0]
+    left = ss.summarize(mixed, 30, 20, random_state=0)
+    right = ss.summarize(mixed.filter(pc.greater(mixed["age"], 40)), 30, 20, like=left, random_state=0)
+    rng = np.random.default_rng(0)
+    wide = ss.summarize(
+        pa.table({f"a_rather_long_name_of_column_{place}": rng.normal(size=300) for place in range(40)}), 50, 5, random_state=0
+    )
+    wide.source = "/".join(["long"] * 40)
+    return {
+        "digits": write_report(digits, folder / "digits.html"),
+        "mixed": write_report(left, folder / "mixed.html"),
+        "wide": write_report(wide, folder / "wide.html"),
+        "comparison": write_comparison(left, right, folder / "comparison.html"),
+    }

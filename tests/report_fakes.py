@@ -1,0 +1,156 @@
+"""Tables to report on, and stand-ins for summaries whose every number is chosen by hand."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+import supersample as ss
+
+
+@dataclass(frozen=True)
+class Note:
+    name: str
+    type: str
+    kind: str
+    width: int = 1
+    weight: float = 1.0
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Reading:
+    rows: int
+    mmd: float
+    error: float
+    random_mmd: float
+
+
+@dataclass(frozen=True)
+class Change:
+    name: str
+    mmd: float
+    pvalue: float
+    share: float
+
+
+@dataclass(frozen=True)
+class Comparison:
+    pvalue: float
+    mmd: float
+    columns: tuple[Change, ...]
+    changed: tuple[str, ...]
+    left_rows: pa.Table
+    right_rows: pa.Table
+    n_left: int = 1_000
+    n_right: int = 900
+
+
+@dataclass
+class Fake:
+    prototypes: pa.Table
+    criticisms: pa.Table
+    background: pa.Table
+    columns: tuple[Note, ...]
+    n_seen: int = 581_012
+    mmd: float = 0.0021
+    mmd_error: float = 0.0002
+    random_mmd: float = 0.0195
+    energy: float = 0.97
+    source: str = "rows.parquet"
+    kernel: Any = field(default_factory=lambda: ss.kernels.Gaussian(1.5))
+    history: tuple[Reading, ...] = tuple(
+        Reading(rows, 0.1 * rows**-0.3, 0.01 * rows**-0.3, 0.0195) for rows in (1_000, 4_000, 20_000, 100_000, 581_012)
+    )
+    comparison: Comparison | None = None
+    feature_map: Any = field(default_factory=lambda: ss.features.Fourier(ss.kernels.Gaussian(1.5), 64, random_state=0))
+
+    def bound(self, delta: float = 0.05) -> float:
+        return 0.31
+
+    def compare(self, other: Any) -> Comparison:
+        return self.comparison
+
+    def encode(self, table: pa.Table) -> np.ndarray:
+        blocks = []
+        for note in self.columns:
+            column = table.column(note.name)
+            if note.kind == "number":
+                blocks.append(np.nan_to_num(column.cast(pa.float64()).to_numpy())[:, None])
+            elif note.kind == "vector":
+                blocks.append(np.array(column.to_pylist(), dtype=float).reshape(len(column), note.width))
+            elif note.kind in ("category", "boolean"):
+                blocks.append(np.array([[len(str(value)) % 3] for value in column.to_pylist()], dtype=float).reshape(-1, 1))
+        return np.hstack(blocks)
+
+
+def fake(rows: pa.Table, columns: tuple[Note, ...], prototypes: int = 30, criticisms: int = 6, **others: Any) -> Fake:
+    """Make a summary of a table: its first rows are the prototypes, the next the criticisms, all of it the background."""
+    n_rows = len(rows)
+    positions = pa.array(range(1_000, 1_000 + n_rows))
+
+    def part(low: int, high: int, **more: Any) -> pa.Table:
+        chosen = rows.slice(low, high - low).append_column("_row", positions.slice(low, high - low))
+        for name, values in more.items():
+            chosen = chosen.append_column(name, pa.array(values))
+        return chosen
+
+    shares = np.arange(prototypes, 0, -1) / np.arange(1, prototypes + 1).sum()
+    last = prototypes + criticisms
+    witness = np.linspace(0.02, -0.01, criticisms)
+    nearest = np.arange(criticisms) % max(1, prototypes)
+    return Fake(
+        part(0, prototypes, _weight=np.roll(shares, 3)),
+        part(prototypes, last, _weight=np.full(criticisms, 0.021), _witness=witness, _nearest=nearest),
+        part(0, n_rows, _weight=np.full(n_rows, 1 / n_rows)),
+        columns,
+        **others,
+    )
+
+
+def mixed_rows(n_rows: int = 400, seed: int = 0) -> tuple[pa.Table, tuple[Note, ...]]:
+    """Make a table of numbers, words, switches, days and free text, with some values missing."""
+    rng = np.random.default_rng(seed)
+    days = np.datetime64("2024-01-01", "D") + rng.integers(0, 700, n_rows).astype("timedelta64[D]")
+    towns = rng.choice(["Aberdeen", "Bath", "Cardiff", "Derry"], n_rows, p=[0.5, 0.3, 0.15, 0.05])
+    fare = np.where(rng.random(n_rows) < 0.05, np.nan, rng.lognormal(2.5, 0.7, n_rows))
+    table = pa.table(
+        {
+            "age": rng.normal(45, 15, n_rows).round(),
+            "fare": pa.array(fare, from_pandas=True),
+            "town": towns,
+            "member": rng.random(n_rows) < 0.3,
+            "joined": days,
+            "stops": rng.integers(0, 5, n_rows),
+            "remark": [f"Remark number {place}: nothing more to say about this one." for place in range(n_rows)],
+        }
+    )
+    kinds = ("number", "number", "category", "boolean", "time", "number", "left out")
+    notes = tuple(
+        Note(name, str(table.schema.field(name).type), kind, 0 if kind in ("left out", "time") else 1)
+        for name, kind in zip(table.column_names, kinds, strict=True)
+    )
+    return table, notes
+
+
+def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tuple[pa.Table, tuple[Note, ...]]:
+    """Make a table of noisy square images and labels."""
+    rng = np.random.default_rng(seed)
+    length = side * side * channels
+    pixels = rng.integers(0, 256, (n_rows, length), dtype=np.uint8)
+    images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), length)
+    table = pa.table({"image": images, "label": pa.array(rng.choice(list("abc"), n_rows))})
+    return table, (Note("image", str(images.type), "vector", length), Note("label", "string", "category"))
+
+
+def changes(left: Fake, right: Fake) -> Comparison:
+    """Make up a comparison in which the first two columns changed."""
+    names = [note.name for note in left.columns if note.kind != "left out"]
+    parts = 0.5 ** np.arange(1, len(names) + 1)
+    columns = tuple(
+        Change(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()))
+        for place, (name, part) in enumerate(zip(names, parts, strict=True))
+    )
+    rows = [side.criticisms.drop_columns(["_weight", "_nearest"]) for side in (left, right)]
+    return Comparison(0.0004, 0.12, columns, tuple(names[:2]), rows[0], rows[1])

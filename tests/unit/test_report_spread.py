@@ -1,0 +1,145 @@
+"""Distributions, the map and what is unusual: worked by hand."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from supersample.report.distributions import distribution_of
+from supersample.report.numbers import as_labels, as_numbers
+from supersample.report.projection import evenly, fit_plane
+from supersample.report.telling import by_telling, unusual, usual_of
+
+
+def spread(first, second, kind, shares=None):
+    tables = pa.table({"x": first}), pa.table({"x": second})
+    shares = shares or tuple(np.full(len(table), 1 / len(table)) for table in tables)
+    return distribution_of("x", kind, tables, shares, ("A", "B"))
+
+
+def test_labels_count_by_their_shares():
+    found = spread(["a", "a", "b", None], ["a", "b"], "category", (np.array([0.4, 0.2, 0.3, 0.1]), np.array([0.9, 0.1])))
+    assert found.labels == ("a", "b", "missing")
+    np.testing.assert_allclose(found.first, [0.6, 0.3, 0.1])
+    np.testing.assert_allclose(found.second, [0.9, 0.1, 0.0])
+    assert found.gap == pytest.approx(0.3)
+    assert found.words == "Most unlike at a: 60.0% of A, 90.0% of B."
+
+
+def test_many_labels_are_gathered():
+    found = spread([f"k{i:02}" for i in range(30)], ["k00"], "category")
+    assert len(found.labels) == 8
+    assert found.labels[-1] == "23 others"
+    assert sum(found.first) == pytest.approx(1.0)
+
+
+def test_a_label_cannot_take_the_name_of_the_others():
+    found = spread(["23 others"] * 10 + [f"k{i:02}" for i in range(30)], ["k00"], "category")
+    assert sum(found.first) == pytest.approx(1.0)
+
+
+def test_few_numbers_are_shown_value_by_value_in_their_order():
+    found = spread([10, 2, 2, 1], [10, 1], "number")
+    assert found.labels == ("1", "2", "10")
+    assert found.edges == ()
+
+
+def test_numbers_are_cut_into_classes_that_hold_everything():
+    rng = np.random.default_rng(0)
+    values = np.append(rng.normal(size=999), 1e6)
+    found = spread(values, values[:50], "number")
+    assert sum(found.first) == pytest.approx(1.0)
+    assert sum(found.second) == pytest.approx(1.0)
+    assert found.edges[-1] < 100  # one far value does not flatten the others
+
+
+def test_missing_numbers_are_said_and_do_not_count():
+    found = spread(pa.array([1.0, None] * 20 + list(range(20))), list(range(20)), "number")
+    assert sum(found.first) == pytest.approx(40 / 60)
+    assert found.words.endswith("Missing: 33.3% of A, 0% of B.")
+
+
+def test_days_are_moments():
+    days = np.datetime64("2024-01-01") + np.arange(100)
+    found = spread(days, days[:10], "time")
+    assert found.is_moment
+    assert found.words.startswith("Mean 2024-02-20 in A, 2024-01-0")
+
+
+@pytest.mark.parametrize("kind", ["vector", "left out", "weight"])
+def test_nothing_is_drawn_of_vectors(kind):
+    assert spread([1, 2], [1], kind) is None
+
+
+@pytest.mark.parametrize("values", [[None, None], [], [float("nan")] * 3, [float("inf"), -float("inf"), 1.0]])
+def test_columns_without_numbers_are_survived(values):
+    column = pa.array(values, pa.float64())
+    distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("A", "B"))
+
+
+@pytest.mark.parametrize(
+    ("column", "numbers"),
+    [
+        (pa.array([1, None], pa.date32()), [1.0, np.nan]),
+        (pa.array([86_400, 0], pa.timestamp("s", "UTC")), [1.0, 0.0]),
+        (pa.array([1_500], pa.duration("ms")), [1.5]),
+        (pa.array([90], pa.time32("s")), [90.0]),
+        (pa.array([True, False]), [1.0, 0.0]),
+        (pa.array([3, 1, 3]).dictionary_encode(), [3.0, 1.0, 3.0]),
+        (pa.array([2**63], pa.uint64()), [2.0**63]),
+    ],
+)
+def test_every_simple_type_becomes_numbers(column, numbers):
+    np.testing.assert_array_equal(as_numbers(pa.chunked_array([column])), numbers)
+
+
+def test_labels_of_dictionaries_with_different_words():
+    parts = [pa.array(["a", None]).dictionary_encode(), pa.array(["b"]).dictionary_encode()]
+    assert list(as_labels(pa.chunked_array(parts))) == ["a", None, "b"]
+
+
+def test_the_map_lies_along_the_widest_directions_and_says_what_it_shows():
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4_000, 4)) * [3.0, 0.1, 2.0, 0.5]
+    plane = fit_plane(rows, np.full(4_000, 1 / 4_000))
+    np.testing.assert_allclose(np.abs(plane.axes), [[1, 0, 0, 0], [0, 0, 1, 0]], atol=0.05)
+    assert plane.shown == pytest.approx(13 / 13.26, abs=0.01)
+
+
+def test_wide_and_tall_rows_give_the_same_map():
+    rows = np.random.default_rng(0).normal(size=(30, 20))
+    tall, wide = fit_plane(rows, np.full(30, 1 / 30)), fit_plane(np.pad(rows, ((0, 0), (0, 40))), np.full(30, 1 / 30))
+    np.testing.assert_allclose(wide.axes[:, :20], tall.axes, atol=1e-9)
+    assert wide.shown == pytest.approx(tall.shown)
+
+
+@pytest.mark.parametrize("shape", [(1, 3), (5, 1), (2, 2), (1, 1)])
+def test_the_map_of_almost_nothing(shape):
+    plane = fit_plane(np.ones(shape), np.full(shape[0], 1 / shape[0]))
+    assert plane.axes.shape == (2, shape[1])
+    assert np.isfinite(plane.place(np.ones(shape))).all()
+
+
+def test_places_are_spread_evenly():
+    assert list(evenly(10, 3)) == [0, 4, 9]
+    assert list(evenly(2, 5)) == [0, 1]
+    assert list(evenly(0, 5)) == []
+
+
+def test_telling_columns_come_first():
+    rng = np.random.default_rng(0)
+    side = rng.integers(0, 2, 500)
+    table = pa.table({"noise": rng.normal(size=500), "same": np.ones(500), "side": side.astype(str), "near": side + 0.1})
+    kinds = {"noise": "number", "same": "number", "side": "category", "near": "number"}
+    coordinates = np.column_stack([side * 10.0, rng.normal(size=500)])
+    order = by_telling(table, kinds, coordinates, np.full(500, 1 / 500))
+    assert set(order[:2]) == {"side", "near"}
+
+
+def test_what_is_rare_is_named_and_common_ends_are_not():
+    background = pa.table({"n": list(range(1, 101)), "zeros": [0] * 90 + [1] * 10, "k": ["a"] * 99 + ["b"]})
+    kinds = {"n": "number", "zeros": "number", "k": "category"}
+    usual = usual_of(background, kinds, np.full(100, 0.01))
+    row = pa.table({"n": [500], "zeros": [0], "k": ["b"]})
+    assert unusual(row, usual) == ("n is 500, higher than nearly all of the data", "k is b, as in 1.0% of the data")
+    assert unusual(pa.table({"n": [50], "zeros": [1], "k": ["a"]}), usual) == ()
+    assert unusual(pa.table({"n": pa.array([None], pa.int64()), "zeros": [0], "k": ["a"]}), usual) == ()

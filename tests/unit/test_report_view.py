@@ -1,0 +1,160 @@
+"""What the page of a summary or of a comparison shows, before it is a page."""
+
+import dataclasses
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+import supersample as ss
+from report_fakes import Note, Reading, changes, fake, image_rows, mixed_rows
+from supersample.report.compared import view_of_comparison
+from supersample.report.page import render_summary
+from supersample.report.view import view_of
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    return fake(*mixed_rows())
+
+
+def test_prototypes_come_with_the_largest_share_first(mixed):
+    view = view_of(mixed)
+    shares = [card.share for card in view.prototypes.cards]
+    assert shares == sorted(shares, reverse=True)
+    assert sum(shares) == pytest.approx(1.0)
+    first = view.prototypes.cards[0]
+    place = mixed.prototypes.column("_row").to_pylist().index(first.row)
+    assert first.values[2] == mixed.prototypes.column("town")[place].as_py()
+
+
+def test_criticisms_say_why_with_the_row_of_their_nearest_prototype(mixed):
+    cards = view_of(mixed).criticisms.cards
+    assert cards[0].why == (
+        "The prototypes have too little here: 2.1% of the data is nearer to this row than to any prototype. "
+        "Nearest prototype: row 1,000."
+    )
+    assert cards[-1].why.startswith("The prototypes have too much here")
+
+
+def test_few_columns_keep_their_order_and_many_are_led_by_the_telling_ones(mixed):
+    names = [column.name for column in view_of(mixed).prototypes.columns]
+    assert names == ["age", "fare", "town", "member", "joined", "stops", "remark"]
+    rng = np.random.default_rng(0)
+    table = pa.table({f"c{place}": rng.normal(size=200) * (50.0 if place == 17 else 1.0) for place in range(20)})
+    view = view_of(fake(table, tuple(Note(name, "double", "number") for name in table.column_names)))
+    assert view.prototypes.columns[0].name == "c17"
+    assert len(view.prototypes.columns) == 8
+    assert len(view.prototypes.more_columns) == 12
+
+
+def test_each_column_is_charted_or_spoken_of(mixed):
+    view = view_of(mixed)
+    assert [each.name for each in view.distributions] == ["age", "fare", "town", "member", "joined", "stops"]
+    images = view_of(fake(*image_rows(60, 8)))
+    assert [each.name for each in images.distributions] == ["label"]
+    assert images.not_charted == "Not charted, because each value is a vector: image."
+    assert [column.name for column in images.prototypes.columns] == ["label"]
+    assert all(len(card.pictures) == 1 for card in (*images.prototypes.cards, *images.criticisms.cards))
+
+
+def test_the_map_holds_all_three_kinds_of_rows(mixed):
+    view = view_of(mixed)
+    assert [(cloud.role, len(cloud.points)) for cloud in view.map.clouds] == [
+        ("data", 400), ("prototypes", 30), ("criticisms", 6),
+    ]  # fmt: skip
+    assert "of its variance" in view.map.words
+
+
+def test_the_trace_ends_at_the_last_row(mixed):
+    assert view_of(mixed).trace.rows[-1] == mixed.n_seen
+    short = dataclasses.replace(mixed, history=(Reading(1_000, 0.1, 0.01, 0.2),))
+    assert view_of(short).trace.rows == (1_000, 581_012)
+    assert view_of(dataclasses.replace(mixed, history=())).trace.mmd == (mixed.mmd,)
+
+
+def test_columns_left_out_are_said_to_be(mixed):
+    lines = {line.name: line for line in view_of(mixed).columns}
+    assert lines["remark"].counts == "not in the kernel"
+    assert lines["age"].counts == "1 number"
+    assert "number" in lines["age"].kind
+
+
+def test_a_summary_without_criticisms_or_certificate(mixed):
+    bare = fake(*mixed_rows(40), 10, 0, mmd=float("nan"), mmd_error=float("nan"), energy=float("nan"), n_seen=40)
+    view = view_of(bare)
+    assert view.criticisms.cards == ()
+    assert "nan" not in " ".join(fact.value for fact in (*view.facts, *view.small_print))
+
+
+def test_what_is_too_much_is_counted_not_shown():
+    rng = np.random.default_rng(0)
+    table = pa.table({f"c{place}": rng.normal(size=300) for place in range(400)})
+    view = view_of(fake(table, tuple(Note(name, "double", "number") for name in table.column_names), 250, 5))
+    gallery = view.prototypes
+    assert (len(gallery.cards), gallery.n_rows) == (200, 250)
+    assert len(gallery.columns) + len(gallery.more_columns) + gallery.n_hidden == 400
+    assert len(view.distributions) == 36
+    assert view.not_charted == "The 36 most telling columns are charted; 364 more are not."
+
+
+def test_a_comparison_says_where():
+    left, right = fake(*mixed_rows()), fake(*mixed_rows(seed=1), source="later.parquet")
+    left.comparison = changes(left, right)
+    view = view_of_comparison(left, right)
+    assert view.differs
+    assert view.verdict == "The two differ (p = 0.0004)."
+    assert "age and fare" in view.meaning
+    assert [line.changed for line in view.columns] == [True, True, False, False, False, False]
+    assert [each.name for each in view.distributions][:2] == ["age", "fare"]
+    assert sum(len(cloud.points) for cloud in view.map.clouds) == 800
+    assert len(view.left_rows.cards) == len(view.right_rows.cards) == 6
+
+
+def test_a_comparison_made_before_is_used():
+    left, right = fake(*mixed_rows()), fake(*mixed_rows(seed=1))
+    given = dataclasses.replace(changes(left, right), pvalue=0.5, changed=())
+    view = view_of_comparison(left, right, comparison=given)
+    assert not view.differs
+    assert view.verdict.startswith("No difference found")
+
+
+def test_a_real_summary_is_read_whole():
+    table = mixed_rows(1_000)[0]
+    summary = ss.summarize(table, 25, 7, random_state=0)
+    view = view_of(summary)
+    assert view.headline.startswith("25 rows stand for 1,000. They are ")
+    for card in (*view.prototypes.cards, *view.criticisms.cards):
+        assert card.values[2] == table.column("town")[card.row].as_py()
+    assert [line.name for line in view.columns] == table.column_names
+    assert {"Kernel", "Features", "Bound"} <= {fact.label for fact in view.small_print}
+    assert sum(card.share for card in view.prototypes.cards) == pytest.approx(1.0)
+
+
+def test_a_real_comparison_is_read_whole():
+    table = mixed_rows(2_000)[0]
+    left = ss.summarize(table, 25, 7, random_state=0)
+    same = ss.summarize(mixed_rows(2_000, seed=5)[0], 25, 7, like=left, random_state=1)
+    assert view_of_comparison(left, same).verdict.startswith("No difference found")
+    older = ss.summarize(table.filter(pc.greater(table["age"], 45)), 25, 7, like=left, random_state=1)
+    view = view_of_comparison(left, older)
+    assert view.differs
+    assert view.columns[0].name == view.distributions[0].name == "age"
+    young = [float(card.values[0]) for card in view.left_rows.cards]
+    assert max(young) <= 45
+
+
+def test_kernels_without_frequencies_have_no_bound():
+    kernel = ss.kernels.Function(lambda x, y: 1.0 / (1.0 + ((x[:, None] - y[None]) ** 2).sum(axis=2)), "rational")
+    summary = ss.summarize(pa.table({"x": np.arange(300.0)}), 10, 2, kernel=kernel, random_state=0)
+    view = view_of(summary)
+    assert "Bound" not in {fact.label for fact in view.small_print}
+    assert "nan" not in view.headline
+
+
+@pytest.mark.parametrize("n_rows", [1, 2, 5])
+def test_almost_no_rows(n_rows, tmp_path):
+    view = view_of(ss.summarize(mixed_rows(5)[0].slice(0, n_rows), 3, 2, random_state=0))
+    assert len(view.prototypes.cards) == min(3, n_rows)
+    assert render_summary(view)
