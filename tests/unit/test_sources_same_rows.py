@@ -183,7 +183,7 @@ def test_nan_in_text_is_a_number_and_empty_is_null(tmp_path):
 )
 def test_rows_of_text_are_whole_wherever_a_block_ends(cells, block, suffix):
     table = pa.table({"s": [f"s{cell}" for cell, _ in cells], "n": [number for _, number in cells]})
-    with mock.patch.object(text, "BLOCK", block):
+    with mock.patch.multiple(text, FIRST_BLOCK=block, BLOCK=block):
         assert read(io.BytesIO(WRITERS[f"rows.{suffix}"](table))).equals(table)
 
 
