@@ -119,8 +119,8 @@ def _run(context: Context) -> Result:
 BENCHMARK = Benchmark(
     "summarize on covtype.parquet: against reading and computing features; memory against the number of rows",
     [
-        "The floor reads with PyArrow in batches, standardises, and computes the selection's own features, all with both cores; the "
-        "summary computes 128 held-out features as well, searches, keeps rows, takes its second look, and writes its file.",
+        "The floor reads with PyArrow in batches, standardises, and computes the selection's own features, on both cores; "
+        "the summary computes 128 held-out features as well, searches, keeps rows, takes its second look, and writes its file.",
         "Peak memory is that of the whole process, Python and libraries included.",
         "The long file repeats the rows, whole numbers jittered by one; 25 MB are allowed for what allocators keep.",
     ],
