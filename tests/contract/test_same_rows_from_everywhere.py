@@ -1,4 +1,4 @@
-"""The same rows choose the same rows and report the same numbers, whatever they came through."""
+"""Rows with gaps in every column choose the same rows and report the same numbers, whatever they came through."""
 
 import datetime as dt
 import io

@@ -1,7 +1,7 @@
 """Parquet files, decoded by PyArrow's threads as batches are asked for.
 
-`iter_batches` rather than the scanner of data sets: that is little faster, and runs ahead of a slow reader, which takes twice the
-memory (docs/decisions/012).
+`iter_batches` rather than the scanner of data sets: that is little faster, and runs ahead of a slow reader, which takes twice
+the memory (docs/decisions/012).
 """
 
 from pathlib import Path
