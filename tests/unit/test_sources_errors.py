@@ -180,6 +180,21 @@ def test_a_stream_that_ends_early(monkeypatch):
         open_source(io.BytesIO(b""))
 
 
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ndjson"])
+def test_text_that_is_no_text(name, tmp_path):
+    text = pa.table({"s": ["a text"] * 9 + ["last"]})
+    if name == "a.ndjson":
+        (tmp_path / name).write_text("".join(f'{{"s":"{value}"}}\n' for value in text["s"].to_pylist()))
+    elif name == "a.parquet":
+        pq.write_table(text, tmp_path / name, use_dictionary=False, compression="none", write_statistics=False)
+    else:
+        write(tmp_path / name, text)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data.replace(b"last", b"l\xffst"))
+    with pytest.raises(InputError, match=rf"{name} could not be read beyond its first 0 rows: .*UTF8"):
+        drain(tmp_path / name)
+
+
 def test_damaged_arrow_offsets_do_not_reach_further(tmp_path):
     text = pa.table({"s": ["some text"] * 100})
     path = write(tmp_path / "a.arrow", text)

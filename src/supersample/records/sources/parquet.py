@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, sound
 
 __all__ = ["parquet_batches", "parquet_outline"]
 
@@ -40,7 +40,7 @@ def parquet_batches(path: Path, skip: int = 0) -> Batches:
                 if skip >= batch.num_rows:
                     skip -= batch.num_rows
                     continue
-                yield batch.slice(skip) if skip else batch
+                yield from sound(batch.slice(skip))
                 skip = 0
 
 

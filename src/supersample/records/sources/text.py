@@ -7,6 +7,7 @@ Blocks of whole rows are cut here and parsed one by one, rather than by PyArrow'
 threads of its own, which hold several blocks in memory and cannot be stopped when they wait for a pipe.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -15,7 +16,7 @@ import pyarrow.csv
 import pyarrow.json
 
 from supersample.errors import InputError
-from supersample.records.sources.base import Batches
+from supersample.records.sources.base import Batches, sound
 
 __all__ = ["BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
 
@@ -62,9 +63,9 @@ def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Sc
     schema = head.schema if schema is None else schema
 
     def batches() -> Batches:
-        yield from head.to_batches()
-        for block in blocks:
-            yield from _parse_json(block, schema).to_batches()
+        for table in itertools.chain([head], (_parse_json(block, schema) for block in blocks)):
+            for batch in table.to_batches():
+                yield from sound(batch)  # the parser lets bytes pass that are no UTF-8
 
     return head.schema, batches()
 
