@@ -13,7 +13,7 @@ from supersample.report.telling import by_telling, unusual, usual_of
 def spread(first, second, kind, shares=None):
     tables = pa.table({"x": first}), pa.table({"x": second})
     shares = shares or tuple(np.full(len(table), 1 / len(table)) for table in tables)
-    return distribution_of("x", kind, tables, shares, ("A", "B"))
+    return distribution_of("x", kind, tables, shares, ("in A", "in B"))
 
 
 def test_labels_count_by_their_shares():
@@ -22,7 +22,7 @@ def test_labels_count_by_their_shares():
     np.testing.assert_allclose(found.first, [0.6, 0.3, 0.1])
     np.testing.assert_allclose(found.second, [0.9, 0.1, 0.0])
     assert found.gap == pytest.approx(0.3)
-    assert found.words == "Most unlike at a: 60.0% of A, 90.0% of B."
+    assert found.words == "Most unlike at a: 60.0% in A, 90.0% in B."
 
 
 def test_many_labels_are_gathered():
@@ -55,7 +55,7 @@ def test_numbers_are_cut_into_classes_that_hold_everything():
 def test_missing_numbers_are_said_and_do_not_count():
     found = spread(pa.array([1.0, None] * 20 + list(range(20))), list(range(20)), "number")
     assert sum(found.first) == pytest.approx(40 / 60)
-    assert found.words.endswith("Missing: 33.3% of A, 0% of B.")
+    assert found.words.endswith("Missing: 33.3% in A, 0% in B.")
 
 
 def test_days_are_moments():
@@ -73,7 +73,7 @@ def test_nothing_is_drawn_of_vectors(kind):
 @pytest.mark.parametrize("values", [[None, None], [], [float("nan")] * 3, [float("inf"), -float("inf"), 1.0]])
 def test_columns_without_numbers_are_survived(values):
     column = pa.array(values, pa.float64())
-    distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("A", "B"))
+    distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("in A", "in B"))
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,11 @@ def view_of_comparison(
             Fact("rows on the left", words.count(compared.n_left), names[0]),
             Fact("rows on the right", words.count(compared.n_right), names[1]),
             Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
-            Fact("p-value", words.probability(compared.pvalue).removeprefix("p = ").removeprefix("p "), "small: not by chance"),
+            Fact(
+                "p-value",
+                words.probability(compared.pvalue).removeprefix("p = ").removeprefix("p "),
+                "under 0.05 speaks against chance",
+            ),
         ),
         columns=tuple(
             ChangeLine(
@@ -121,7 +125,9 @@ def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple
     # Columns that differ by themselves come first; without any, the strongest are shown all the same.
     names = sorted((column.name for column in compared.columns), key=lambda name: name not in compared.changed)
     names = [name for name in names if all(name in table.column_names for table in tables)]
-    charts = (distribution_of(name, kinds.get(name, "left out"), tables, shares, ("the left", "the right")) for name in names)
+    charts = (
+        distribution_of(name, kinds.get(name, "left out"), tables, shares, ("on the left", "on the right")) for name in names
+    )
     found = [replace(chart, name=clean(chart.name, 60)) for chart in charts if chart is not None]
     return tuple(found[:MOST_CHARTS])
 

@@ -43,7 +43,10 @@ class Distribution:
 def distribution_of(
     name: str, kind: str, tables: tuple[pa.Table, pa.Table], shares: tuple[Floats, Floats], groups: tuple[str, str]
 ) -> Distribution | None:
-    """Return how a column is spread in two tables, or None for columns that are neither numbers nor labels."""
+    """Return how a column is spread in two tables, or None for columns that are neither numbers nor labels.
+
+    groups: where the rows of each table are, in words: "in the data".
+    """
     if kind not in ("number", "time", "category", "boolean"):
         return None
     columns = [table.column(name) for table in tables]
@@ -90,7 +93,7 @@ def _bars(name: str, labels: list[Labels], shares: tuple[Floats, Floats], groups
     words = "No values."
     if widest is not None:
         here = [percent(part[widest]) for part in parts]
-        words = f"Most unlike at {order[widest]}: {here[0]} of {groups[0]}, {here[1]} of {groups[1]}."
+        words = f"Most unlike at {order[widest]}: {here[0]} {groups[0]}, {here[1]} {groups[1]}."
     return Distribution(name, (), tuple(order), parts[0], parts[1], _gap(parts[0], parts[1]), False, words)
 
 
@@ -137,7 +140,7 @@ def _averages(
         weight = float(share[keep].sum())
         means.append(float(share[keep] @ values[keep]) / weight if weight > 0 else float("nan"))
     written = [_day(mean) if moments else amount(mean, 4) for mean in means]
-    return f"Mean {written[0]} in {groups[0]}, {written[1]} in {groups[1]}."
+    return f"Mean {written[0]} {groups[0]}, {written[1]} {groups[1]}."
 
 
 def _day(value: float) -> str:
@@ -148,7 +151,7 @@ def _missing(kept: list[Flags], shares: tuple[Floats, Floats], groups: tuple[str
     missing = [max(0.0, 1.0 - float(share[keep].sum())) for keep, share in zip(kept, shares, strict=True)]
     if max(missing) < 1e-9:
         return ""
-    return f" Missing: {percent(missing[0])} of {groups[0]}, {percent(missing[1])} of {groups[1]}."
+    return f" Missing: {percent(missing[0])} {groups[0]}, {percent(missing[1])} {groups[1]}."
 
 
 def _gap(first: tuple[float, ...], second: tuple[float, ...]) -> float:

@@ -173,7 +173,7 @@ def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distributi
             vectors.append(clean(name, 40))
         elif len(charts) >= MOST_CHARTS:
             too_many += kind not in ("left out", "weight")
-        elif (chart := distribution_of(name, kind, tables, shares, ("the data", "the prototypes"))) is not None:
+        elif (chart := distribution_of(name, kind, tables, shares, ("in the data", "in the prototypes"))) is not None:
             charts.append(replace(chart, name=clean(chart.name, 60)))
     notes = []
     if vectors:
