@@ -14,7 +14,7 @@ from supersample.embedding.moments import scale_weights, squared_norms
 from supersample.features import Fourier
 from supersample.selection import stream
 from supersample.selection.plan import Plan, Settings
-from supersample.selection.reservoir import Reservoir
+from supersample.selection.reservoir import Reservoir, shadows_of
 from supersample.selection.rows import Rows
 
 
@@ -25,10 +25,8 @@ def offered(rows, held, pull, threshold, basis=None):
     if basis is None:
         row_shadows, shadows = np.zeros((len(rows), 1), np.float32), np.zeros((1, len(held)), np.float32)
     else:
-        row_shadows, shadows = (np.empty((len(each), len(basis) + 1), np.float32) for each in (rows, held))
-        swaps.shadow(rows, row_norms, basis, row_shadows)
-        swaps.shadow(held, norms, basis, shadows)
-        shadows = np.ascontiguousarray(shadows.T)
+        row_shadows = shadows_of(rows, row_norms, basis)
+        shadows = np.ascontiguousarray(shadows_of(held, norms, basis).T)
     heights = held @ pull
     who, where = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
     histogram = np.zeros(64, np.int64)
@@ -139,8 +137,7 @@ def test_pruning_hides_not_even_gains_of_the_size_of_rounding():
 )
 def test_shadows_are_never_further_apart_than_what_casts_them(features, q, seed):
     basis = np.linalg.qr(np.random.default_rng(seed).normal(size=(5, 5)))[0][:q].astype(np.float32)
-    shadows = np.empty((6, q + 1), dtype=np.float32)
-    swaps.shadow(features, squared_norms(features).astype(np.float32), basis, shadows)
+    shadows = shadows_of(features, squared_norms(features).astype(np.float32), basis)
     for i in range(6):
         for j in range(i):
             near, far = (np.sum((each[i] - each[j]).astype(np.float64) ** 2) for each in (shadows, features))
@@ -152,8 +149,7 @@ def test_shadows_are_never_further_apart_than_what_casts_them(features, q, seed)
 
 def test_shadows_keep_lengths_and_projections():
     features = np.array([[3.0, 4.0, 12.0], [0.0, 5.0, 0.0]], dtype=np.float32)
-    shadows = np.empty((2, 2), dtype=np.float32)
-    swaps.shadow(features, squared_norms(features).astype(np.float32), axes(1, 3), shadows)
+    shadows = shadows_of(features, squared_norms(features).astype(np.float32), axes(1, 3))
     np.testing.assert_allclose(shadows, [[3.0, np.sqrt(160.0)], [0.0, 5.0]], rtol=1e-6)
 
 

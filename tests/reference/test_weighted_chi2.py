@@ -69,3 +69,10 @@ def test_quantile_of_chi_squared():
 def test_weights_that_are_all_zero_are_refused():
     with pytest.raises(InputError, match="must not all be zero: the data do not vary"):
         survival(1.0, np.zeros(3))
+
+
+def test_survival_near_zero_is_one_for_weights_of_any_spread():
+    rng = np.random.default_rng(0)
+    for _ in range(300):
+        weights = 10.0 ** rng.uniform(-12, 0, rng.integers(1, 6))
+        assert survival(10.0 ** rng.uniform(-40, -30), weights) > 1 - 1e-6

@@ -20,19 +20,17 @@ def dot(left: Singles, right: Singles) -> np.float32:
 
 
 @numba.njit(cache=True, nogil=True)
-def shadow(features: Singles, norms: Singles, basis: Singles, out: Singles) -> None:
-    """Fill out (n x (q + 1)) with projections on the q orthonormal rows of `basis` and the length of what is left over.
+def leave_over(norms: Singles, shadows: Singles) -> None:
+    """Fill the last column of shadows with the length that projections on orthonormal directions, the others, leave over.
 
-    The map is a contraction: |out_i - out_j| <= |features_i - features_j|.
+    The map from features to shadows is a contraction: |shadows_i - shadows_j| <= |features_i - features_j|.
     """
-    q = basis.shape[0]
-    for i in range(features.shape[0]):
+    q = shadows.shape[1] - 1
+    for i in range(shadows.shape[0]):
         left = norms[i]
         for k in range(q):
-            value = dot(features[i], basis[k])
-            out[i, k] = value
-            left -= value * value
-        out[i, q] = np.sqrt(max(left, np.float32(0.0)))
+            left -= shadows[i, k] * shadows[i, k]
+        shadows[i, q] = np.sqrt(max(left, np.float32(0.0)))
 
 
 @numba.njit(cache=True, nogil=True)

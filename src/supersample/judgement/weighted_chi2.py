@@ -128,5 +128,6 @@ def _saddlepoint(x: float, weights: Floats) -> float:
         while slope(high) < 0:
             high = 0.5 * (high + limit)
     else:
-        low, high = -0.5 * weights.size / x, 0.0
+        # There each term is at most x / (2 size), so the sum is under x by more than rounding.
+        low, high = -weights.size / x, 0.0
     return float(optimize.brentq(slope, low, high, xtol=1e-300, rtol=1e-14, maxiter=500))

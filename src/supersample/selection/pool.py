@@ -64,7 +64,7 @@ class ExactPool(Pool):
     def rows(self, chosen: Indices) -> Singles:
         """Return the kernel rows of some points, in float32; for a small pool of wide points each is computed once."""
         if self.points.shape[1] < _WIDE or self.points.shape[0] > _LARGEST_CACHE:
-            return self._rows_of(self.points[chosen]).astype(np.float32)
+            return np.asarray(self._rows_of(self.points[chosen]), dtype=np.float32)
         fresh = [each for each in chosen.tolist() if each not in self._cached]
         if fresh:
             self._cached.update(zip(fresh, self._rows_of(self.points[fresh]).astype(np.float32), strict=True))

@@ -14,7 +14,7 @@ from supersample.embedding.moments import squared_norms
 from supersample.selection.rows import Rows
 from supersample.selection.tree import Tree, build
 
-__all__ = ["Offered", "Reservoir"]
+__all__ = ["Offered", "Reservoir", "shadows_of"]
 
 Singles = npt.NDArray[np.float32]
 
@@ -101,9 +101,10 @@ class Reservoir:
         else:
             self._renew_basis(n_used)
             heights = self.features @ pull
-            shadows = np.ascontiguousarray(self._shadow(self.features, norms).T)
+            shadows = np.ascontiguousarray(shadows_of(self.features, norms, self.basis).T)
+            row_shadows = shadows_of(features, row_norms, self.basis)
             count = swaps.offer(
-                features, row_norms, self._shadow(features, row_norms), self.features, norms, heights, shadows, pull, threshold,
+                features, row_norms, row_shadows, self.features, norms, heights, shadows, pull, threshold,
                 swapped_row, swapped_slot, self.histogram,
             )  # fmt: skip
         taken, slots = swapped_row[:count], swapped_slot[:count]
@@ -132,11 +133,15 @@ class Reservoir:
             self.basis = _leading_directions(centred.astype(np.float64), width).astype(np.float32)
             self.basis_at = n_used
 
-    def _shadow(self, features: Singles, norms: Singles) -> Singles:
-        """Project on the basis, and add the length of what is left over: distances can only shrink."""
-        shadows = np.empty((features.shape[0], self.basis.shape[0] + 1), dtype=np.float32)
-        swaps.shadow(features, norms, self.basis, shadows)
-        return shadows
+
+def shadows_of(features: Singles, norms: Singles, basis: Singles) -> Singles:
+    """Project on the rows of the basis, and add the length of what is left over: distances can only shrink."""
+    count = basis.shape[0]
+    shadows = np.empty((features.shape[0], count + 1), dtype=np.float32)
+    # Blocks are fixed by stream position, so the order in which BLAS adds leaves no trace of how rows arrived.
+    shadows[:, :count] = features @ basis.T
+    swaps.leave_over(norms, shadows)
+    return shadows
 
 
 def _leading_directions(rows: Floats, count: int) -> Floats:

@@ -8,7 +8,6 @@ import pyarrow as pa
 
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats
-from supersample.errors import MismatchError
 from supersample.features import Fourier
 from supersample.features.kernels import Gaussian
 from supersample.judgement.embedded import Embedded, compare_embedded
@@ -16,7 +15,7 @@ from supersample.judgement.result import TestResult
 from supersample.records.encoding import require_same
 from supersample.selection import background
 from supersample.selection.stream import Stream, drain
-from supersample.summary.state import State
+from supersample.summary.state import State, require_same_maps
 
 __all__ = ["ColumnChange", "Comparison", "compare"]
 
@@ -104,13 +103,8 @@ def compare(left: State, right: State) -> Comparison:
     assert right.encoding is not None
     require_same(left.encoding, right.encoding)
     first, second = _drained(left), _drained(right)
+    require_same_maps(first, second)
     assert first.plan is not None
-    assert second.plan is not None
-    if first.plan.feature_map != second.plan.feature_map:
-        raise MismatchError(
-            f"the two summaries have different kernels or features ({first.plan.feature_map!r} and "
-            f"{second.plan.feature_map!r}) and cannot be compared; make the second one with summarize(..., like=first)"
-        )
     samples = _embedded(first), _embedded(second)
     test = compare_embedded(*samples)
     witness = samples[0].mean - samples[1].mean

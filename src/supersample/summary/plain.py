@@ -29,7 +29,7 @@ from supersample.selection.state import Stream
 from supersample.selection.tree import Tree
 from supersample.summary.outcome import Outcome, Reading
 
-__all__ = ["pack", "unpack"]
+__all__ = ["pack", "require_types", "unpack"]
 
 Arrays = list[np.ndarray[Any, Any]]
 PointsAt = Callable[[Indices], Floats]
@@ -101,10 +101,19 @@ def unpack(tree: Any, arrays: Arrays, points_at: PointsAt | None = None) -> Any:
         if points_at is None:
             raise ValueError("rows have no place here")
         values["points"] = points_at(values["positions"])
+    _require_types(kind, values)
+    return kind(**values)
+
+
+def require_types(value: Any) -> None:
+    """Refuse a dataclass that holds anything but what its fields declare."""
+    _require_types(type(value), {each.name: getattr(value, each.name) for each in fields(value)})
+
+
+def _require_types(kind: type, values: Mapping[str, Any]) -> None:
     for name, expected in typing.get_type_hints(kind).items():
         if (name in values) and not _fits(values[name], expected):
-            raise TypeError(f"{tree['record']}.{name} must be {expected}, not {type(values[name]).__name__}")
-    return kind(**values)
+            raise TypeError(f"{kind.__name__}.{name} must be {expected}, not {type(values[name]).__name__}")
 
 
 def _pack_map(value: FeatureMap, arrays: Arrays) -> Any:

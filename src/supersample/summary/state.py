@@ -22,7 +22,7 @@ from supersample.selection.stream import Stream
 from supersample.summary.kept import Kept, held_positions
 from supersample.summary.outcome import Reading, read
 
-__all__ = ["Request", "State", "conformed", "init", "like", "merge", "settle", "update"]
+__all__ = ["Request", "State", "conformed", "init", "like", "merge", "require_same_maps", "settle", "update"]
 
 #: MMD is read after so many rows, and whenever they have doubled.
 _FIRST_READING = 8192
@@ -122,9 +122,21 @@ def merge(left: State, right: State) -> State:
             f"the two summaries have different columns and cannot be merged: {_described(left.schema)} and "
             f"{_described(right.schema)}; make the second one with summarize(..., like=first)"
         )
+    require_same_maps(left.stream, right.stream)
     merged = stream.merge(left.stream, right.stream)
     kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
     return replace(left, stream=merged, kept=kept, history=())
+
+
+def require_same_maps(left: Stream, right: Stream) -> None:
+    """Refuse two settled streams that live in different feature spaces."""
+    assert left.plan is not None
+    assert right.plan is not None
+    if left.plan.feature_map != right.plan.feature_map or left.plan.held_out != right.plan.held_out:
+        raise MismatchError(
+            f"the two summaries have different kernels or features ({left.plan.feature_map!r} and {right.plan.feature_map!r}) "
+            f"and cannot be combined; make the second one with summarize(..., like=first)"
+        )
 
 
 def _begun(state: State, encoding: Encoding, first: pa.RecordBatch | None = None) -> State:

@@ -14,13 +14,13 @@ from supersample.selection.stream import Stream
 from supersample.summary.container import Contents, from_bytes, to_bytes
 from supersample.summary.kept import Kept
 from supersample.summary.outcome import Outcome
-from supersample.summary.plain import pack, unpack
+from supersample.summary.plain import pack, require_types, unpack
 from supersample.summary.state import Request, State
 
-__all__ = ["restore", "store"]
+__all__ = ["Restored", "restore", "store"]
 
 #: What a damaged tree can raise while it is put together again.
-_DAMAGE = (KeyError, TypeError, ValueError, IndexError, AttributeError, AssertionError, OverflowError, RecursionError)
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError)
 
 
 def store(
@@ -63,9 +63,8 @@ def restore(data: bytes, name: str) -> Restored:
     """Return what `store` was given; whatever else the bytes are ends in a clear error."""
     contents = from_bytes(data, name)
     try:
-        return _restored(contents)
-    except InputError:
-        raise
+        with np.errstate(over="raise", invalid="raise", divide="raise"):
+            return _restored(contents)
     except _DAMAGE as error:
         raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
 
@@ -79,20 +78,22 @@ def _restored(contents: Contents) -> Restored:
     state = State(
         Request(settings, columns, header["weight"]),
         contents.table.schema,
-        None if header["encoding"] is None else Encoding.of(header["encoding"]),
+        None if header["encoding"] is None else _encoding(header["encoding"]),
         _expect(unpack(header["plan"], arrays), Plan, optional=True),
         None,
         kept,
         _expect(unpack(header["history"], arrays), tuple),
     )
+    _require_request(state.request, contents.table.column_names)
     state = _with_stream(state, header["stream"], header["encoding"], arrays)
     settled = None
     if header["settled"] is not None:
         settled = _with_stream(state, header["settled"], header["settled_encoding"], arrays)
+        assert settled.stream is not None
+        _require(settled.stream.plan is not None, "the settled stream has no features")
     outcome = _expect(unpack(header["outcome"], arrays), Outcome, optional=True)
     if outcome is not None:
-        for wanted in (outcome.prototypes, outcome.criticisms, outcome.background):
-            _require(bool(np.isin(wanted, kept.positions).all()), "the outcome names rows that the file does not hold")
+        _require_outcome(outcome, kept)
     _require(isinstance(header["source"], str) and isinstance(header["more"], Mapping), "the header is incomplete")
     return Restored(header, state, settled, outcome)
 
@@ -104,7 +105,7 @@ def _with_stream(state: State, stream: Any, encoding: Any, arrays: list[np.ndarr
     _require(bool((np.diff(kept.positions) > 0).all()), "positions are out of order")
     if stream is None:
         return state
-    how = Encoding.of(encoding)
+    how = _encoding(encoding)
     for block in how.blocks:
         _require(block.name in state.schema.names, f"column {block.name!r} is missing")
     batches = kept.table.combine_chunks().to_batches()
@@ -118,6 +119,27 @@ def _with_stream(state: State, stream: Any, encoding: Any, arrays: list[np.ndarr
     restored = replace(state, stream=_expect(unpack(stream, arrays, points_at), Stream), encoding=how)
     _require_consistent(restored)
     return restored
+
+
+def _require_outcome(outcome: Outcome, kept: Kept) -> None:
+    groups = (
+        (outcome.prototypes, (outcome.shares, outcome.quadrature)),
+        (outcome.criticisms, (outcome.witness, outcome.nearest, outcome.criticism_shares)),
+        (outcome.background, (outcome.background_shares,)),
+    )
+    for positions, values in groups:
+        _require(bool(np.isin(positions, kept.positions).all()), "the outcome names rows that the file does not hold")
+        _require(positions.ndim == 1 and all(each.shape == positions.shape for each in values), "the outcome is incomplete")
+    _require(outcome.prototypes.size > 0, "the outcome has no prototypes")
+
+
+def _require_request(request: Request, names: list[str]) -> None:
+    settings, columns = request.settings, request.columns
+    _require(settings.n_prototypes >= 1 and settings.n_criticisms >= 0 and settings.stream >= 0, "the settings are impossible")
+    _require(min(settings.seed.entropy, *settings.seed.path, 0) >= 0, "the seed is impossible")
+    _require(settings.n_features is None or settings.n_features >= 1, "the number of features is impossible")
+    _require(columns is None or all(isinstance(name, str) and name in names for name in columns), "columns are missing")
+    _require(request.weight is None or request.weight in names, "the column of weights is missing")
 
 
 def _require_consistent(state: State) -> None:
@@ -142,6 +164,13 @@ def _require_consistent(state: State) -> None:
         _require(held.reservoir.features.shape == shape, "the reservoir has other features than its map")
         held.plan.feature_map.transform(np.zeros((1, held.width)))
         held.plan.held_out.transform(np.zeros((1, held.width)))
+
+
+def _encoding(plain: Any) -> Encoding:
+    encoding = Encoding.of(plain)
+    for each in (encoding, *encoding.blocks, *encoding.notes):
+        require_types(each)
+    return encoding
 
 
 def _plain(encoding: Encoding | None) -> Any:

@@ -63,24 +63,24 @@ def _number(name: str, weight: float, kind: str, values: Floats) -> Block | Left
         return LeftOut("holds no finite number in the first rows")
     if kind == "number" and bool(np.isin(finite, (0.0, 1.0)).all()):
         return Number(name, weight, missing, "boolean", 0.0, float(np.sqrt(0.5)))
-    largest = float(np.abs(finite).max())
-    centre = float(np.median(finite / largest)) * largest if largest > 0 else 0.0  # two huge numbers have no mean in float64
-    scale = _scale(finite)
+    centre = 2.0 * float(np.median(finite / 2.0))  # halves, since two huge numbers have no sum in float64
+    scale = _scale(finite, centre)
     if scale is None:
         # One value says nothing of scale: all that can be told of later values is whether they are larger or smaller.
         return Number(name, weight, missing, kind, centre, float(np.finfo(np.float64).tiny), float(np.sqrt(2.0)))
     return Number(name, weight, missing, kind, centre, scale)
 
 
-def _scale(values: Floats) -> float | None:
+def _scale(values: Floats, centre: float) -> float | None:
     """Return a scale that is 1 for standard normal values and does not mind a few wild ones; None for equal values."""
-    largest = float(np.abs(values).max())
-    if largest == 0.0:
-        return None
-    low, quarter, upper, high = np.quantile(values / largest, (0.05, 0.25, 0.75, 0.95))
-    for scale in ((upper - quarter) / _NORMAL_QUARTILES, (high - low) / _NORMAL_TAILS, float((values / largest).std())):
-        if scale > 1e-12 and scale * largest > np.finfo(np.float64).tiny:
-            return float(min(scale * largest, np.finfo(np.float64).max))
+    low, quarter, upper, high = np.quantile(values / 2.0, (0.05, 0.25, 0.75, 0.95))
+    unlike = np.abs(values / 2.0 - centre / 2.0)
+    unlike = unlike[unlike > 0]
+    others = float(np.median(unlike)) if unlike.size else 0.0
+    for half in ((upper - quarter) / _NORMAL_QUARTILES, (high - low) / _NORMAL_TAILS, others):
+        # Differences that are nothing but rounding of a large number say nothing of scale.
+        if half > 1e-14 * abs(centre) and half > np.finfo(np.float64).tiny:
+            return float(2.0 * min(half, np.finfo(np.float64).max / 2.0))
     return None
 
 

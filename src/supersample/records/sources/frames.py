@@ -69,6 +69,12 @@ def frame_batches(frame: Any) -> Batches:
 
 
 def _reader(frame: Any) -> pa.RecordBatchReader:
+    if isinstance(frame, pa.Table):
+        return frame.to_reader()  # C strings would cut its names off at a zero byte
+    if isinstance(frame, pa.RecordBatch):
+        return pa.RecordBatchReader.from_batches(frame.schema, [frame])
+    if isinstance(frame, pa.RecordBatchReader):
+        return frame
     try:
         if hasattr(frame, "__arrow_c_stream__"):
             return pa.RecordBatchReader.from_stream(frame)

@@ -1,0 +1,82 @@
+"""Killed at random moments and started again, a run ends in the same bytes as one that was left alone."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import supersample as ss
+
+RUN = """
+import sys
+import supersample as ss
+source, checkpoint, out = sys.argv[1:]
+print("ready", flush=True)
+summary = ss.summarize(source, 50, 10, random_state=0, checkpoint=checkpoint, checkpoint_seconds=0.2)
+summary.save(out)
+"""
+
+
+def write_rows(path, rows):
+    rng = np.random.default_rng(0)
+    schema = pa.schema([("x", pa.float32()), ("y", pa.float32()), ("kind", pa.string())])
+    with pq.ParquetWriter(path, schema) as writer:
+        for start in range(0, rows, 100_000):
+            n = min(100_000, rows - start)
+            kind = rng.choice(3, n)
+            columns = [
+                rng.normal(kind, 1.0).astype(np.float32),
+                rng.normal(size=n).astype(np.float32),
+                np.array(["a", "b", "c"])[kind],
+            ]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def start(*paths):
+    command = [sys.executable, "-c", RUN, *map(str, paths)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    with process.stdout:
+        assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def killed_runs(tmp_path, rows, kills):
+    """Kill a run `kills` times, each after a random time, then let it end; return how often it was hit."""
+    source, checkpoint, out = tmp_path / "rows.parquet", tmp_path / "run.checkpoint", tmp_path / "out.ss"
+    write_rows(source, rows)
+    begun = time.monotonic()
+    assert start(source, tmp_path / "other.checkpoint", tmp_path / "whole.ss").wait() == 0
+    whole = time.monotonic() - begun
+    rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
+    hits = 0
+    for _ in range(kills):
+        process = start(source, checkpoint, out)
+        time.sleep(rng.uniform(0.0, min(1.0, 3.0 / kills) * whole))
+        process.send_signal(signal.SIGKILL)
+        hits += process.wait() == -signal.SIGKILL
+        if out.exists():
+            assert out.read_bytes() == (tmp_path / "whole.ss").read_bytes()  # never a part under the final name
+        if checkpoint.exists():
+            with pytest.raises(ss.errors.InputError, match="which is a checkpoint"):
+                ss.load(checkpoint)  # whole: a damaged one would say so
+    assert start(source, checkpoint, out).wait() == 0
+    assert out.read_bytes() == (tmp_path / "whole.ss").read_bytes()
+    return hits
+
+
+def test_killed_three_times(tmp_path):
+    assert killed_runs(tmp_path, 400_000, 3) >= 1
+
+
+@pytest.mark.level
+def test_killed_twenty_times_over_five_million_rows(tmp_path, capsys):
+    hits = killed_runs(tmp_path, 5_000_000, 20)
+    with capsys.disabled():
+        print(f"killed {hits} of 20 times before the end; the same bytes")  # noqa: T201
+    assert hits >= 10

@@ -1,0 +1,236 @@
+"""Summaries of tables: what they hold, how they go on, merge and refuse."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import supersample as ss
+from supersample.errors import InputError, InputTypeError, MismatchError
+
+
+def _table(n=6000, seed=0, shift=0.0):
+    rng = np.random.default_rng(seed)
+    return pa.table(
+        {
+            "x": rng.normal(shift, 1.0, n),
+            "size": rng.choice(["small", "large"], n, p=[0.8, 0.2]),
+            "ok": rng.random(n) < 0.5,
+            "name": [f"row {i} of {seed}" for i in range(n)],
+            "weight": rng.random(n),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def summary():
+    return ss.summarize(_table(), prototypes=40, criticisms=5, weight="weight", random_state=1)
+
+
+def test_rows_come_back_as_they_went_in(summary):
+    table = _table()
+    for rows in (summary.prototypes, summary.criticisms, summary.background):
+        assert rows.select(table.column_names).equals(table.take(rows.column("_row")))
+        assert rows.schema.names[:5] == table.column_names
+
+
+def test_the_numbers_fit_together(summary):
+    assert summary.n_seen == 6000
+    assert summary.prototypes.num_rows == 40
+    assert np.all(np.diff(summary.prototypes.column("_row").to_numpy()) > 0)
+    assert abs(sum(summary.prototypes.column("_weight").to_pylist()) - 1.0) < 1e-9
+    assert summary.criticisms.num_rows == 5
+    witness = np.abs(summary.criticisms.column("_witness").to_numpy())
+    assert np.all(np.diff(witness) <= 0)
+    assert 0 < summary.mmd < summary.random_mmd
+    assert summary.mmd < summary.bound(0.05)
+    assert [note.kind for note in summary.columns] == ["number", "category", "boolean", "left out", "weight"]
+
+
+def test_it_is_what_the_sampler_chooses_from_the_encoded_rows(summary):
+    table = _table()
+    points = summary.encode(table)
+    sampler = ss.SuperSampler(40, 5, random_state=1).fit(points, sample_weight=table.column("weight").to_numpy())
+    np.testing.assert_array_equal(sampler.prototype_indices_, summary.prototypes.column("_row").to_numpy())
+    np.testing.assert_array_equal(sampler.criticism_indices_, summary.criticisms.column("_row").to_numpy())
+    assert sampler.mmd_ == summary.mmd
+
+
+def test_shares_are_those_of_the_nearest_prototype(summary):
+    chosen, sample = summary.encode(summary.prototypes.drop_columns(["_row", "_weight"])), summary.background
+    points = summary.encode(sample.drop_columns(["_row", "_weight"]))
+    nearest = ((points[:, None] - chosen[None]) ** 2).sum(axis=2).argmin(axis=1)
+    shares = np.bincount(nearest, weights=sample.column("_weight").to_numpy(), minlength=40)
+    np.testing.assert_allclose(summary.prototypes.column("_weight").to_numpy(), shares, atol=1e-12)
+
+
+def test_expectations_are_near_those_of_the_data(summary):
+    table = _table()
+    weights = table.column("weight").to_numpy() / table.column("weight").to_numpy().sum()
+    truth = float(weights @ table.column("x").to_numpy())
+    assert abs(summary.expect("x") - truth) < 0.05
+    assert abs(summary.expect("x", weights="quadrature") - truth) < 0.05
+    large = summary.expect(lambda rows: np.array(rows.column("size").to_pylist()) == "large")
+    assert abs(large - float(weights @ (np.array(table.column("size").to_pylist()) == "large"))) < 0.06
+    both = summary.expect(lambda rows: np.stack([rows.column("x").to_numpy(), rows.column("x").to_numpy() ** 2], axis=1))
+    assert both.shape == (2,)
+    for kind in ("uniform", "share", "quadrature"):
+        assert abs(summary.weights(kind).sum() - 1.0) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("f", "message"),
+    [
+        ("nothing", "f must name a column"),
+        ("size", "f must give numbers"),
+        (3, "f must be the name of a column or a function"),
+        (lambda rows: 1.0, r"one value for each of the 40 prototypes, got shape \(\)"),
+        (lambda rows: [1.0, 2.0], r"one value for each of the 40 prototypes, got shape \(2,\)"),
+    ],
+)
+def test_expect_says_what_is_wrong_with_f(summary, f, message):
+    with pytest.raises((InputError, InputTypeError), match=message):
+        summary.expect(f)
+
+
+def test_updating_is_as_if_all_rows_had_come_at_once():
+    table = _table(9000)
+    whole = ss.summarize(table, prototypes=30, criticisms=4, random_state=3)
+    parts = ss.summarize(table.slice(0, 100), prototypes=30, criticisms=4, random_state=3)
+    assert parts.update(table.slice(100, 5000)).update(table.slice(5100)) is parts
+    parts.source = whole.source
+    assert parts.to_bytes() == whole.to_bytes()
+
+
+def test_reading_and_saving_change_nothing(tmp_path):
+    table = _table(7000)
+    whole = ss.summarize(table, prototypes=30, criticisms=4, random_state=3)
+    looked = ss.summarize(table.slice(0, 200), prototypes=30, criticisms=4, random_state=3)
+    str(looked), looked.prototypes, looked.mmd
+    looked.save(tmp_path / "early.ss")
+    looked = ss.load(tmp_path / "early.ss").update(table.slice(200))
+    looked.source = whole.source
+    assert looked.to_bytes() == whole.to_bytes()
+
+
+def test_an_update_that_fails_leaves_the_summary_as_it_was(summary):
+    table = _table(6000)
+    held = ss.summarize(table, prototypes=10, criticisms=2, random_state=0)
+    before = held.to_bytes()
+
+    def failing():
+        yield table.slice(0, 500)
+        raise OSError("the line went dead")
+
+    with pytest.raises(InputError, match="the line went dead"):
+        held.update(failing())
+    with pytest.raises(MismatchError, match=r"missing: \['x'"):
+        held.update(pa.table({"other": [1.0]}))
+    bad = table.slice(0, 3).set_column(4, "weight", pa.array([1.0, -1.0, 1.0]))
+    with pytest.raises(InputError, match=r"column 'weight' must not be negative, got -1.0 in row 1"):
+        summary.update(bad)
+    assert held.to_bytes() == before
+    assert summary.n_seen == 6000
+
+
+def test_like_makes_summaries_that_merge_and_compare():
+    first = ss.summarize(_table(7000, 1), prototypes=50, criticisms=5, random_state=0)
+    second = ss.summarize(_table(5000, 2), like=first, random_state=0)
+    before = first.to_bytes(), second.to_bytes()
+    merged = first.merge(second)
+    assert (first.to_bytes(), second.to_bytes()) == before
+    assert merged.n_seen == 12_000
+    joined = pa.concat_tables([_table(7000, 1), _table(5000, 2)])
+    rows = merged.prototypes
+    assert rows.select(joined.column_names).equals(joined.take(rows.column("_row")))
+    one = ss.summarize(joined, prototypes=50, criticisms=5, random_state=0)
+    assert merged.mmd < 2.0 * one.mmd
+    same = first.compare(second)
+    assert same.pvalue > 0.001
+    other = first.compare(ss.summarize(_table(5000, 3, shift=0.5), like=first, random_state=0))
+    assert other.pvalue < 1e-6
+    assert other.changed == ("x",)
+    assert np.mean(other.left_rows.column("x").to_numpy()) < 0.0 < np.mean(other.right_rows.column("x").to_numpy())
+    assert "differ" in str(other)
+
+
+def test_a_small_table_can_be_liked_merged_and_compared_too():
+    first = ss.summarize(_table(300, 1), prototypes=20, criticisms=3, random_state=0)
+    second = ss.summarize(_table(200, 2), like=first, random_state=0)
+    assert first.merge(second).n_seen == 500
+    assert 0 < first.compare(second).pvalue <= 1
+
+
+def test_parts_with_one_random_state_draw_different_backgrounds():
+    first = ss.summarize(_table(20_000, 1), prototypes=10, criticisms=0, random_state=0)
+    parts = [ss.summarize(_table(20_000, seed), like=first, random_state=0) for seed in (2, 3)]
+    drawn = [set(part.background.column("_row").to_pylist()) for part in parts]
+    assert len(drawn[0] & drawn[1]) < 2000  # two independent draws of 5,000 share 1,250 on average
+
+
+def test_what_does_not_fit_together_is_refused(summary):
+    other = ss.summarize(_table(), prototypes=40, criticisms=5, weight="weight", random_state=2)
+    with pytest.raises(MismatchError, match="like=first"):
+        summary.merge(other)
+    with pytest.raises(MismatchError, match="like=first"):
+        summary.compare(other)
+    with pytest.raises(InputTypeError, match="other must be a Summary"):
+        summary.merge(3)
+    with pytest.raises(InputTypeError, match="like must be a Summary"):
+        ss.summarize(_table(), like="file.ss")
+    with pytest.raises(InputError, match="bandwidth must be left out with like="):
+        ss.summarize(_table(), like=summary, bandwidth=2.0)
+    with pytest.raises(InputError, match="prototypes must be left out with like="):
+        ss.summarize(_table(), like=summary, prototypes=3)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"prototypes": 0}, "prototypes must be at least 1, got 0"),
+        ({"criticisms": -1}, "criticisms must be at least 0, got -1"),
+        ({"kernel": "cubic"}, "kernel must be one of"),
+        ({"weight": "nothing"}, "weight must name a column"),
+        ({"columns": ["nothing"]}, "columns must name columns"),
+        ({"features": "magic"}, "features must be one of"),
+        ({"progress": 3}, "progress must be True, False or a function"),
+        ({"checkpoint": 3}, "checkpoint must be a path"),
+        ({"checkpoint": "x", "checkpoint_seconds": -1}, "checkpoint_seconds must be"),
+        ({"checkpoint": "x", "checkpoint_rows": 0}, "checkpoint_rows must be at least 1"),
+    ],
+)
+def test_bad_arguments_are_refused(options, message):
+    with pytest.raises((InputError, InputTypeError), match=message):
+        ss.summarize(_table(50), **options)
+
+
+def test_no_rows_one_row_and_fewer_rows_than_prototypes():
+    with pytest.raises(InputError, match="at least one row, got none"):
+        ss.summarize(_table(10).slice(0, 0))
+    one = ss.summarize(pa.table({"x": [3.0]}), random_state=0)
+    assert one.prototypes.num_rows == 1
+    assert one.mmd < 1e-6
+    few = ss.summarize(_table(30), prototypes=100, random_state=0)
+    assert few.prototypes.num_rows == 30
+
+
+def test_rows_without_weight_cannot_be_summarised():
+    table = pa.table({"x": [1.0, 2.0], "w": [0.0, 0.0]})
+    with pytest.raises(InputError, match="none of the 2 rows has a positive weight in column 'w'"):
+        _ = ss.summarize(table, weight="w").prototypes
+
+
+def test_progress_is_told_after_each_batch():
+    told = []
+    ss.summarize([_table(6000).slice(0, 3000), _table(6000).slice(3000)], random_state=0, progress=told.append)
+    assert [each.rows for each in told] == [3000, 6000, 6000]
+    assert [each.done for each in told] == [False, False, True]
+    assert told[0].mmd is None
+    assert told[-1].mmd > 0
+
+
+def test_history_is_read_at_doublings_whatever_the_batches():
+    table = _table(40_000)
+    whole = ss.summarize(table, prototypes=10, criticisms=0, random_state=0)
+    parts = ss.summarize((table.slice(i, 777) for i in range(0, 40_000, 777)), prototypes=10, criticisms=0, random_state=0)
+    assert [each.rows for each in whole.history] == [8192, 16_384, 32_768]
+    assert whole.history == parts.history
