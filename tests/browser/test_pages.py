@@ -66,7 +66,7 @@ def test_pictures_and_charts_are_drawn(at, pages, name):
     driver = at(pages[name])
     driver.execute_script("document.querySelectorAll('button.more').forEach(each => each.click())")
     sizes = driver.execute_script("return Array.from(document.images).map(each => [each.naturalWidth, each.alt])")
-    assert len(sizes) == (80 if name == "digits" else 0)
+    assert len(sizes) == (100 if name == "digits" else 0)
     assert all(width == 8 and alt for width, alt in sizes)
     charts = driver.find_elements(By.CSS_SELECTOR, "svg.chart")
     assert len(charts) >= 2

@@ -57,6 +57,8 @@ def test_each_column_is_charted_or_spoken_of(mixed):
     assert images.not_charted == "Not charted, because each value is a vector: image."
     assert [column.name for column in images.prototypes.columns] == ["label"]
     assert all(len(card.pictures) == 1 for card in (*images.prototypes.cards, *images.criticisms.cards))
+    nearest = images.criticisms.cards[2].nearest
+    assert nearest == next(card.pictures for card in images.prototypes.cards if card.row == 1_002)
 
 
 def test_the_map_holds_all_three_kinds_of_rows(mixed):

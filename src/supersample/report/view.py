@@ -110,21 +110,23 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
 
 def _galleries(parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
     prototypes, criticisms = parts.prototypes, parts.criticisms
-    shown = min(len(prototypes), MOST_PROTOTYPES) + min(len(criticisms), MOST_CRITICISMS)
+    # Each criticism is drawn with its nearest prototype beside it.
+    shown = min(len(prototypes), MOST_PROTOTYPES) + 2 * min(len(criticisms), MOST_CRITICISMS)
     pictures = picture_columns([parts.background.select(list(parts.kinds)), prototypes, criticisms], shown)
     usual = usual_of(parts.background, parts.kinds, parts.shares)
     reasons = criticisms.select(["_witness", "_weight", "_nearest"]).to_pylist()
-    return (
-        gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES),
-        gallery_of(
-            criticisms,
-            order,
-            pictures,
-            most=MOST_CRITICISMS,
-            why=lambda place: _why(reasons[place], parts.prototype_rows),
-            unusual=lambda place: unusual(criticisms.slice(place, 1), usual),
-        ),
+    first = gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES)
+    drawn = {card.row: card.pictures for card in first.cards}
+    second = gallery_of(
+        criticisms,
+        order,
+        pictures,
+        most=MOST_CRITICISMS,
+        why=lambda place: _why(reasons[place], parts.prototype_rows),
+        unusual=lambda place: unusual(criticisms.slice(place, 1), usual),
+        nearest=lambda place: drawn.get(parts.prototype_rows[reasons[place]["_nearest"]], ()),
     )
+    return first, second
 
 
 def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
