@@ -76,6 +76,15 @@ def test_the_trace_ends_at_the_last_row(mixed):
     assert view_of(dataclasses.replace(mixed, history=())).trace.mmd == (mixed.mmd,)
 
 
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+def test_a_trace_that_cannot_be_drawn_is_said_in_words(mixed, value):
+    flat = tuple(Reading(rows, value, value, value) for rows in (1_000, 2_000))
+    view = view_of(dataclasses.replace(mixed, history=flat))
+    assert not view.trace.is_drawn
+    assert "too few rows to follow" in render_summary(view)
+    assert "too few rows to follow" not in render_summary(view_of(mixed))
+
+
 def test_columns_left_out_are_said_to_be(mixed):
     lines = {line.name: line for line in view_of(mixed).columns}
     assert lines["remark"].counts == "not in the kernel"

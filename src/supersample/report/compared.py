@@ -97,7 +97,9 @@ def view_of_comparison(
         right_rows=right_rows,
         map=map_,
         small_print=(
-            Fact("Kernel", clean(repr(left.kernel), 200), "says how alike two rows are; both summaries share it"),
+            Fact(
+                "Kernel", clean(words.shortened(repr(left.kernel)), 200), "says how alike two rows are; both summaries share it"
+            ),
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
             Fact("p-values of columns", "adjusted", "for the number of columns, so that 5% holds for all of them together"),

@@ -48,6 +48,16 @@ class Trace:
     error: tuple[float, ...]
     random_mmd: tuple[float, ...]
 
+    @property
+    def drawn(self) -> tuple[bool, ...]:
+        """Which readings have a place on logarithmic scales."""
+        return tuple(0 < mmd < np.inf and 0 < other < np.inf for mmd, other in zip(self.mmd, self.random_mmd, strict=True))
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there are enough of them for a line."""
+        return sum(self.drawn) > 1
+
 
 @dataclass(frozen=True)
 class ColumnLine:
@@ -206,7 +216,9 @@ def _small_print(summary: Summary, n_background: int) -> tuple[Fact, ...]:
     width = sum(column.width for column in summary.columns)
     facts = [
         Fact(
-            "Kernel", clean(repr(summary.kernel), 200), f"says how alike two rows are, by {words.count(width, 'number')} a row"
+            "Kernel",
+            clean(words.shortened(repr(summary.kernel)), 200),
+            f"says how alike two rows are, by {words.count(width, 'number')} a row",
         ),
         Fact("Features", words.count(summary.feature_map.n_features), "numbers a row in which the choice was made"),
         Fact(
