@@ -112,6 +112,15 @@ def test_tab_reaches_every_control_and_shows_where_it_is(at, pages, name):
     assert reached[0].get_attribute("textContent") == "Skip to the content"
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_what_scrolls_in_itself_can_be_reached_and_has_a_name(at, pages, name):
+    regions = at(pages[name]).find_elements(By.CSS_SELECTOR, ".scroll")
+    for region in regions:
+        assert region.get_attribute("tabindex") == "0"
+        assert region.get_attribute("role") == "region"
+        assert region.get_attribute("aria-label")
+
+
 def test_controls_work_by_keyboard(at, pages):
     driver = at(pages["wide"])
     press(driver, Keys.TAB, Keys.ENTER)

@@ -105,6 +105,13 @@ def test_the_map_lies_along_the_widest_directions_and_says_what_it_shows():
     assert plane.shown == pytest.approx(13 / 13.26, abs=0.01)
 
 
+def test_rows_count_by_their_shares_on_the_map():
+    rows = np.array([[0.0, 0, 9], [0, 0, -9], [3, 0, 0], [-3, 0, 0], [0, 2, 0], [0, -2, 0]])
+    plane = fit_plane(rows, np.array([0.001, 0.001, 0.25, 0.25, 0.249, 0.249]))
+    np.testing.assert_allclose(plane.axes, [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    assert plane.shown == pytest.approx((4.5 + 1.992) / (4.5 + 1.992 + 0.162))
+
+
 def test_wide_and_tall_rows_give_the_same_map():
     rows = np.random.default_rng(0).normal(size=(30, 20))
     tall, wide = fit_plane(rows, np.full(30, 1 / 30)), fit_plane(np.pad(rows, ((0, 0), (0, 40))), np.full(30, 1 / 30))
