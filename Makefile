@@ -25,7 +25,7 @@ level: $(TEST)/.installed  ## The whole calibration study of the two-sample test
 	$(TEST)/bin/python -m pytest -m level -s
 
 demo: $(TEST)/.installed  ## See it work
-	$(TEST)/bin/python examples/demo.py
+	$(TEST)/bin/supersample demo --output $(OUT)/demo
 
 bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 	$(BENCH)/bin/python -m benchmarks.speed --data $(DATA) --out $(OUT)/speed

@@ -20,6 +20,7 @@ from benchmarks.speed import (
     permutations,
     ridge,
     stream,
+    summarizing,
     thinning,
     tree_search,
 )
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "memory_stream": drift.BENCHMARK,
     "merge": merging.BENCHMARK,
     "criticisms": criticisms.BENCHMARK,
+    "summarize": summarizing.BENCHMARK,
 }
 
 

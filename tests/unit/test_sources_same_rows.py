@@ -6,6 +6,7 @@ import gzip
 import io
 import itertools
 import json
+from unittest import mock
 
 import duckdb
 import numpy as np
@@ -21,7 +22,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from supersample.records.sources import MAX_BYTES, MAX_ROWS, open_source
+from supersample.records.sources import MAX_BYTES, MAX_ROWS, open_source, text
 
 ROWS = pa.table(
     {
@@ -173,6 +174,17 @@ def test_nan_in_text_is_a_number_and_empty_is_null(tmp_path):
     assert np.isnan(found["x"][0])
     assert found["x"][1:] == [None, 1.5]
     assert found["s"] == ["NA", None, ""]
+
+
+@given(
+    cells=st.lists(st.tuples(st.text('ab,"\n', max_size=6), st.integers(0, 99)), min_size=1, max_size=60),
+    block=st.integers(40, 200),
+    suffix=st.sampled_from(["csv", "ndjson"]),
+)
+def test_rows_of_text_are_whole_wherever_a_block_ends(cells, block, suffix):
+    table = pa.table({"s": [f"s{cell}" for cell, _ in cells], "n": [number for _, number in cells]})
+    with mock.patch.object(text, "BLOCK", block):
+        assert read(io.BytesIO(WRITERS[f"rows.{suffix}"](table))).equals(table)
 
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", "|"])

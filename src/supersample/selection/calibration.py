@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats
 
 __all__ = ["calibrate"]
@@ -11,6 +12,8 @@ __all__ = ["calibrate"]
 _RIDGE = 1e-3
 #: A variance this small beside the squared mean is rounding: the rows are all alike, and so are their shares.
 _NO_SPREAD = 1e-10
+#: Rows of which the covariance is summed at a time.
+_PART = 1280
 
 
 def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
@@ -24,7 +27,8 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
     rows = features.astype(np.float64)
     centre = shares @ rows
     rows -= centre
-    covariance = rows.T @ (shares[:, None] * rows)
+    parts = cut(rows.shape[0], _PART)
+    covariance = np.sum(map_blocks(lambda part: rows[part].T @ (shares[part, None] * rows[part]), parts), axis=0)
     trace = float(np.trace(covariance))
     if not trace > _NO_SPREAD * float(centre @ centre):
         return shares

@@ -31,10 +31,22 @@ class Bar:
 
         if self._bar is None:
             self._bar = tqdm(
-                desc=self._label, total=progress.total, unit=" rows", unit_scale=True, file=sys.stderr, dynamic_ncols=True
+                desc=self._label,
+                total=progress.total,
+                unit=" rows",
+                unit_scale=True,
+                file=sys.stderr,
+                dynamic_ncols=True,
+                smoothing=0,
             )
+            self._bar.start_t -= progress.seconds  # the first batch is read before there is anything to show
         if progress.mmd is not None:
             self._bar.set_postfix_str(f"MMD {progress.mmd:.2g}", refresh=False)
         self._bar.update(progress.rows - self._bar.n)
         if progress.done:
+            self.close()
+
+    def close(self) -> None:
+        """Leave the bar as it stands; messages then begin on a line of their own."""
+        if self._bar is not None:
             self._bar.close()

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from supersample._threads import cut
 from supersample._typing import Floats
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
@@ -26,8 +25,6 @@ __all__ = ["Request", "State", "conformed", "init", "like", "merge", "require_sa
 
 #: MMD is read after so many rows, and whenever they have doubled.
 _FIRST_READING = 8192
-#: Rows that are encoded at a time; more of them would only take more memory.
-_PIECE = 16384
 
 
 @dataclass(frozen=True)
@@ -159,17 +156,16 @@ def _feed(state: State, batch: pa.RecordBatch) -> State:
     encoding, held = state.encoding, state.stream
     assert encoding is not None
     assert held is not None
-    first, history = held.n_seen, state.history
-    for piece in cut(batch.num_rows, _PIECE):
-        rows, start = _rows(encoding, batch.slice(piece.start, piece.stop - piece.start)), 0
-        while start < len(rows):
-            mark = _next_mark(held.n_seen)
-            stop = min(len(rows), start + mark - held.n_seen)
-            held = stream.update(held, rows.take(slice(start, stop)).shifted(-start))
-            start = stop
-            if held.n_seen == mark:
-                reading = read(held)
-                history = history if reading is None else (*history, reading)
+    rows = _rows(encoding, batch)
+    first, history, start = held.n_seen, state.history, 0
+    while start < len(rows):
+        mark = _next_mark(held.n_seen)
+        stop = min(len(rows), start + mark - held.n_seen)
+        held = stream.update(held, rows.take(slice(start, stop)).shifted(-start))
+        start = stop
+        if held.n_seen == mark:
+            reading = read(held)
+            history = history if reading is None else (*history, reading)
     return replace(state, stream=held, kept=state.kept.after(first, batch, held_positions(held)), history=history)
 
 

@@ -15,7 +15,7 @@ from supersample.features.kernels import Kernel
 from supersample.judgement.certificate import theorem_one
 from supersample.records.arrays import choose
 from supersample.records.encoding import ColumnNote, Encoding
-from supersample.records.sources import open_source
+from supersample.records.sources import RESERVED, open_source
 from supersample.selection.plan import Plan
 from supersample.selection.stream import Stream
 from supersample.summary import state as states
@@ -120,8 +120,12 @@ class Summary:
         return theorem_one(self.mmd, plan.kernel.k0, plan.held_out.n_features, delta)
 
     def encode(self, rows: Any) -> Floats:
-        """Return the points, n x width, that the kernel sees for some rows with the source's columns."""
-        given = open_source(rows)
+        """Return the points, n x width, that the kernel sees for some rows with the source's columns.
+
+        The tables of a summary can be passed as they are.
+        """
+        own = isinstance(rows, pa.Table)
+        given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
         parts = [self._encoding().points(states.conformed(batch, self._state.schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, self._encoding().width))
 

@@ -16,6 +16,7 @@ __all__ = ["Block", "Category", "Number", "Vector", "block_of", "numbers_of", "v
 
 #: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
 FURTHEST = 10.0
+_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
@@ -159,17 +160,30 @@ def block_of(plain: Mapping[str, Any]) -> Block:
 
 
 def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
-    """Return a column of numbers, truth values or times; missing values make it floating-point, with NaN for them."""
+    """Return a column of numbers, truth values or times (in seconds); missing values make it floating-point, NaN for them."""
     kind = column.type
+    if pa.types.is_temporal(kind):
+        return _seconds(column)
     if pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
-    elif pa.types.is_date32(kind) or pa.types.is_time32(kind):
-        column = column.cast(pa.int32())
-    elif pa.types.is_temporal(kind):
-        column = column.cast(pa.int64())
     elif pa.types.is_decimal(kind) or pa.types.is_float16(kind):
         column = column.cast(pa.float64())
     return np.asarray(column.to_numpy(zero_copy_only=False))
+
+
+def _seconds(column: pa.Array) -> Floats:
+    """Return times in seconds, the same whatever unit they came in: whole seconds and the rest are converted apart."""
+    kind = column.type
+    whole = column.cast(pa.int32()) if pa.types.is_date32(kind) or pa.types.is_time32(kind) else column
+    counts = whole.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
+    if pa.types.is_date32(kind):
+        seconds = counts * 86_400.0
+    else:
+        parts = _PARTS["ms" if pa.types.is_date64(kind) else kind.unit]
+        seconds = (counts // parts).astype(np.float64) + (counts % parts) / parts
+    if column.null_count:
+        seconds[column.is_null().to_numpy(zero_copy_only=False)] = np.nan
+    return np.asarray(seconds)
 
 
 def vectors_of(column: pa.Array, length: int, name: str) -> tuple[Floats, Floats]:

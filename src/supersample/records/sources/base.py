@@ -10,8 +10,8 @@ from supersample.errors import InputError, SupersampleError
 
 __all__ = ["MAX_BYTES", "MAX_ROWS", "Batches", "Source", "after", "guarded", "once", "one_line", "pieces", "plural"]
 
-#: Rows of a batch, at most.
-MAX_ROWS = 65_536
+#: Rows of a batch, at most: four times as many take 60 MB more of 55 columns of Parquet, and no less time.
+MAX_ROWS = 16_384
 #: Bytes of a batch, at most, as far as its rows are of one size.
 MAX_BYTES = 64 << 20
 

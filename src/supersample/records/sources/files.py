@@ -15,7 +15,7 @@ from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_fi
 from supersample.records.sources.parquet import parquet_batches, parquet_outline
 from supersample.records.sources.paths import COMPRESSIONS, expand, format_of
 from supersample.records.sources.schema import conform, plain_schema, promote
-from supersample.records.sources.text import TEXT_HINT, csv_reader, delimiter_of, ndjson_reader
+from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
 
 __all__ = ["DataFile", "open_file", "open_files"]
 
@@ -117,14 +117,13 @@ def _streamed(path: Path) -> Batches:
 
 
 def _csv(path: Path) -> DataFile:
+    delimiter = "\t" if ".tsv" in path.name.lower() else None
     with _bytes(path) as stream:
-        delimiter = "\t" if ".tsv" in path.name.lower() else delimiter_of(stream.read(1 << 16))
-    with _bytes(path) as stream:
-        schema = csv_reader(stream, delimiter)[0]
+        schema = csv_reader(stream, delimiter=delimiter)[0]
 
     def read(schema: pa.Schema, skip: int) -> Batches:
         with _bytes(path) as stream:
-            yield from after(csv_reader(stream, delimiter, schema)[1], skip)
+            yield from after(csv_reader(stream, schema, delimiter=delimiter)[1], skip)
 
     return DataFile(path, schema, None, read, TEXT_HINT)
 

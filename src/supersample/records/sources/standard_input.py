@@ -19,12 +19,13 @@ from supersample.records.sources.base import Batches, Source, guarded, once, one
 from supersample.records.sources.files import open_file
 from supersample.records.sources.ipc import FILE_MAGIC, STREAM_MAGIC, ipc_stream_reader
 from supersample.records.sources.schema import conform, plain_schema
-from supersample.records.sources.text import TEXT_HINT, csv_reader, delimiter_of, ndjson_reader
+from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
 
 __all__ = ["open_standard_input", "open_stream"]
 
 _PACKED = {b"\x1f\x8b": "gzip", b"BZh": "bz2", b"\x28\xb5\x2f\xfd": "zstd"}
-_HEAD = 1 << 12
+_HEAD = 16
+_PIECE = 1 << 20
 _BROKEN = "what writes to it may have stopped early"
 
 
@@ -57,8 +58,8 @@ def _open(stream: "_Headed", label: str) -> Source:
     if head.startswith(STREAM_MAGIC):
         return _once(*ipc_stream_reader(_file(stream)), label, _BROKEN)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
-        return _once(*ndjson_reader(_file(stream)), label, TEXT_HINT)
-    return _once(*csv_reader(_file(stream), delimiter_of(head)), label, TEXT_HINT)
+        return _once(*ndjson_reader(stream), label, TEXT_HINT)
+    return _once(*csv_reader(stream), label, TEXT_HINT)
 
 
 def _once(schema: pa.Schema, batches: Batches, label: str, hint: str) -> Source:
@@ -92,21 +93,25 @@ def _file(stream: "_Headed") -> pa.PythonFile:
 
 
 class _Headed(io.RawIOBase):
-    """A stream whose first bytes were looked at, and are read again."""
+    """A stream whose first bytes were looked at, and are read nonetheless.
+
+    It asks for what there is, again and again: one call for many bytes can miss that the user wants it to stop, since the
+    interpreter looks for signals between calls.
+    """
 
     def __init__(self, stream: BinaryIO) -> None:
-        self._stream = stream
-        self.head = b""
-        while len(self.head) < _HEAD and (more := stream.read(_HEAD - len(self.head))):
-            self.head += more
-        self._rest = self.head
+        self._some = getattr(stream, "read1", stream.read)
+        self._rest = b""
+        self._rest = self.head = self.read(_HEAD)
 
     def readable(self) -> bool:
         return True
 
     def read(self, size: int = -1, /) -> bytes:
-        if size < 0:
-            taken, self._rest = self._rest, b""
-            return taken + self._stream.read()
-        taken, self._rest = self._rest[:size], self._rest[size:]
-        return taken + self._stream.read(size - len(taken)) if len(taken) < size else taken
+        size = sys.maxsize if size < 0 else size
+        parts, self._rest = [self._rest[:size]], self._rest[size:]
+        missing = size - len(parts[0])
+        while missing and (more := self._some(min(missing, _PIECE))):
+            parts.append(more)
+            missing -= len(more)
+        return b"".join(parts)

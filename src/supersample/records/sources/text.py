@@ -1,11 +1,14 @@
 """Rows written as text: CSV with a header line, and NDJSON with one object a line.
 
-Types are those that PyArrow reads out of the first block; a later value that does not fit is an error, never a silent
+Types are those that PyArrow reads out of the first megabytes; a later value that does not fit is an error, never a silent
 change. An unquoted empty field or `NA` is null; `nan` is a number that is none.
+
+Blocks of whole rows are cut here and parsed one by one, rather than by PyArrow's streaming reader: that reads ahead in
+threads of its own, which hold several blocks in memory and cannot be stopped when they wait for a pipe.
 """
 
-from collections.abc import Iterator
-from typing import BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.csv
@@ -14,30 +17,56 @@ import pyarrow.json
 from supersample.errors import InputError
 from supersample.records.sources.base import Batches
 
-__all__ = ["BLOCK", "TEXT_HINT", "csv_reader", "delimiter_of", "ndjson_reader"]
+__all__ = ["BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
 
-#: Bytes of text parsed at a time; the first block decides on the types.
+#: Bytes parsed at a time; the first block decides on the types.
 BLOCK = 8 << 20
 TEXT_HINT = (
-    f"types are read out of the first {BLOCK >> 20} MB, so make the values of each column of one kind, or convert the file "
-    f"to Parquet with types of your choice"
+    f"types are read out of the first {BLOCK >> 20} MB, so give each column values of one kind, or convert the file to "
+    f"Parquet with types of your choice"
 )
 _NULLS = ["", "NA", "N/A", "#N/A", "n/a", "NULL", "null"]
 
 
-def csv_reader(stream: BinaryIO, delimiter: str, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
+class Bytes(Protocol):
+    """What text is read from."""
+
+    def read(self, size: int, /) -> bytes:
+        """Return the next bytes, fewer only at the end."""
+        ...
+
+
+def csv_reader(stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str | None = None) -> tuple[pa.Schema, Batches]:
     """Parse CSV from a stream of bytes; `schema` names types to use instead of those found."""
-    types = None if schema is None else dict(zip(schema.names, schema.types, strict=True))
-    reader = pyarrow.csv.open_csv(
-        stream,
-        read_options=pyarrow.csv.ReadOptions(block_size=BLOCK),
-        # Without newlines_in_values a quoted line break at the edge of a block is taken for the end of a row.
-        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-        convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types, null_values=_NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
-        ),
-    )
-    return reader.schema, iter(reader)
+    blocks = _blocks(stream, _last_row_end)
+    first = next(blocks, b"")
+    mark = delimiter or delimiter_of(first)
+    head = _parse_csv(first, mark, schema, None)
+    schema, names = schema or head.schema, head.schema.names
+
+    def batches() -> Batches:
+        yield from head.to_batches()
+        for block in blocks:
+            yield from _parse_csv(block, mark, schema, names).to_batches()
+
+    return head.schema, batches()
+
+
+def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
+    """Parse NDJSON from a stream of bytes; `schema` names types to use instead of those found."""
+    blocks = _blocks(stream, lambda block: block.rfind(b"\n") + 1)
+    first = next(blocks, b"")
+    if first.lstrip()[:1] == b"[":
+        raise InputError("source must be one JSON object a line, got a JSON array; convert it, with `jq -c '.[]'` for one")
+    head = _parse_json(first, schema) if first else pa.table({})
+    schema = head.schema if schema is None else schema
+
+    def batches() -> Batches:
+        yield from head.to_batches()
+        for block in blocks:
+            yield from _parse_json(block, schema).to_batches()
+
+    return head.schema, batches()
 
 
 def delimiter_of(head: bytes) -> str:
@@ -52,27 +81,24 @@ def delimiter_of(head: bytes) -> str:
     return max(";\t|", key=lambda mark: header.count(mark.encode()))
 
 
-def ndjson_reader(stream: BinaryIO, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
-    """Parse NDJSON from a stream of bytes; `schema` names types to use instead of those found."""
-    blocks = _line_blocks(stream)
-    first = next(blocks, b"")
-    if first.lstrip()[:1] == b"[":
-        raise InputError("source must be one JSON object a line, got a JSON array; convert it, with `jq -c '.[]'` for one")
-    head = _parse(first, schema) if first else pa.table({})
-    schema = head.schema if schema is None else schema
-
-    def batches() -> Batches:
-        yield from head.to_batches()
-        for block in blocks:
-            yield from _parse(block, schema).to_batches()
-
-    return schema, batches()
+# Below, one block of the parser is one of ours: a row that straddles two of the parser's blocks would be refused.
 
 
-def _parse(block: bytes, schema: pa.Schema | None) -> pa.Table:
+def _parse_csv(block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None) -> pa.Table:
+    types = None if schema is None else dict(zip(schema.names, schema.types, strict=True))
+    return pyarrow.csv.read_csv(
+        pa.BufferReader(block),
+        read_options=pyarrow.csv.ReadOptions(block_size=len(block) + 1, column_names=names),
+        parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+        convert_options=pyarrow.csv.ConvertOptions(
+            column_types=types, null_values=_NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
+        ),
+    )
+
+
+def _parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
     return pyarrow.json.read_json(
         pa.BufferReader(block),
-        # One block of the parser for one of ours: a row that straddles two of the parser's would be refused.
         read_options=pyarrow.json.ReadOptions(block_size=len(block) + 1),
         parse_options=pyarrow.json.ParseOptions(
             explicit_schema=schema, newlines_in_values=False, unexpected_field_behavior="infer" if schema is None else "error"
@@ -80,13 +106,32 @@ def _parse(block: bytes, schema: pa.Schema | None) -> pa.Table:
     )
 
 
-def _line_blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """Cut a stream of bytes after line ends, about BLOCK bytes at a time, leaving out blocks of blank lines."""
+def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
+    """Cut a stream of bytes where rows end, about BLOCK bytes at a time, leaving out blocks of blank lines."""
     rest = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put at the start of UTF-8
     while chunk := stream.read(BLOCK):
-        end = chunk.rfind(b"\n") + 1
-        block, rest = (rest + chunk[:end], chunk[end:]) if end else (b"", rest + chunk)
+        rest += chunk
+        end = end_of(rest)
+        block, rest = rest[:end], rest[end:]
         if block.strip():
             yield block
     if rest.strip():
         yield rest
+
+
+def _last_row_end(block: bytes) -> int:
+    r"""Return where the last whole row of CSV ends: after a line end with an even number of quotes before it.
+
+    Quotes that stand alone in unquoted text upset the count. Where no line end fits in two blocks, the last is taken: a
+    quoted value of that length is less likely.
+
+    >>> _last_row_end(b'a,b\n1,"x\ny"\n2,"un\nfinished')
+    12
+    """
+    end = block.rfind(b"\n") + 1
+    last, odd = end, block.count(b'"', 0, end) % 2
+    while odd and end:
+        before = block.rfind(b"\n", 0, end - 1) + 1
+        odd ^= block.count(b'"', before, end) % 2
+        end = before
+    return end if end or len(block) < 2 * BLOCK else last

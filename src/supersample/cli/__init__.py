@@ -1,0 +1,5 @@
+"""The command line: summarize, compare, merge, show, report, demo."""
+
+from supersample.cli.group import main
+
+__all__ = ["main"]

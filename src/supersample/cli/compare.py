@@ -1,0 +1,101 @@
+"""supersample compare: do two data sets differ, and where?"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from supersample.cli.options import as_json, page, progress, quiet, seed
+from supersample.cli.output import as_rows, say, tell, tell_json, text_table
+from supersample.cli.running import is_data, load_all, run
+
+if TYPE_CHECKING:
+    from supersample.summary import Comparison, Summary
+
+__all__ = ["compare"]
+
+
+@click.command()
+@click.argument("left")
+@click.argument("right")
+@click.option("--fail-on-drift", is_flag=True, help="Exit with status 1 where the two differ.")
+@click.option(
+    "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value that drift is told by."
+)
+@click.option("--rows", type=click.IntRange(min=0), default=5, show_default=True, help="Rows to show of each side.")
+@page
+@as_json
+@seed
+@progress
+@quiet
+def compare(
+    left: str,
+    right: str,
+    fail_on_drift: bool,
+    level: float,
+    rows: int,
+    page: Path | None,
+    as_json: bool,
+    seed: int | None,
+    progress: bool | None,
+    quiet: bool,
+) -> None:
+    """Tell whether LEFT and RIGHT are data of one kind, and in which columns and rows they differ.
+
+    Each is a saved summary, or data that are summarised first, the one like the other. Of two saved summaries, one must have
+    been made with --like the other.
+
+    \b
+    Examples:
+      supersample compare monday.summary tuesday.summary
+      supersample compare monday.summary tuesday.parquet --fail-on-drift && deploy
+      supersample compare monday.csv tuesday.csv --report drift.html
+    """
+    options = {} if seed is None else {"random_state": seed}
+    first, second = _both(left, right, options, progress=progress, quiet=quiet)
+    found = first.compare(second)
+    written: dict[str, str] = {}
+    if page is not None:
+        from supersample.report import write_comparison
+
+        written["report"] = str(write_comparison(first, second, page, comparison=found))
+    drift = bool(found.rejects(level))
+    if as_json:
+        sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
+        tell_json(found.to_dict() | {"differs": drift, "level": level} | sides | written)
+    else:
+        _tell(found, (left, right), rows if drift else 0)
+    if not quiet:
+        for path in written.values():
+            say(f"wrote {path}")
+    if drift and fail_on_drift:
+        say(f"drift: p-value {found.pvalue:.3g} is not above {level:g}")
+        click.get_current_context().exit(1)
+
+
+def _both(left: str, right: str, options: dict[str, int], *, progress: bool | None, quiet: bool) -> tuple["Summary", "Summary"]:
+    """Load or make both summaries; one that is made is made like the other."""
+    if left == right == "-":
+        raise click.UsageError("only one of LEFT and RIGHT can be standard input")
+    if is_data(left) and not is_data(right):
+        second = load_all([right])[0]
+        return run(left, {"like": second, **options}, progress=progress, quiet=quiet), second
+    first = run(left, options, progress=progress, quiet=quiet) if is_data(left) else load_all([left])[0]
+    if is_data(right):
+        return first, run(right, {"like": first, **options}, progress=progress, quiet=quiet)
+    return first, load_all([right])[0]
+
+
+def _tell(found: "Comparison", names: tuple[str, str], rows: int) -> None:
+    tell(str(found))
+    changed = [each for each in found.columns if each.name in found.changed]
+    if changed:
+        width = max(len(each.name) for each in changed)
+        tell("")
+    for each in changed:
+        tell(
+            f"  {each.name:{width}}  MMD {each.mmd:.3g}, adjusted p-value {each.pvalue:.2g}, {each.share:.0%} of the difference"
+        )
+    if rows:
+        for name, table in zip(names, (found.left_rows, found.right_rows), strict=True):
+            tell(f"\nRows that are more common in {name}:\n{text_table(table, rows)}")

@@ -1,0 +1,95 @@
+"""supersample demo: handwritten digits as a stream, their summary, what changes without the ones, and two pages."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+import numpy as np
+import pyarrow as pa
+
+from supersample.cli.output import say, tell
+
+if TYPE_CHECKING:
+    from supersample.summary import Summary
+
+__all__ = ["demo"]
+
+_BATCH = 200
+_SHADES = np.array(list(" .:-=+*#%@"))
+
+
+@click.command()
+@click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), default="supersample-demo",
+              show_default=True, help="The folder to write the summary and the pages to.")  # fmt: skip
+def demo(folder: Path) -> None:
+    """See it work on handwritten digits: a summary, a comparison, and a page of each.
+
+    \b
+    Examples:
+      supersample demo
+      supersample demo -o /tmp/digits
+    """
+    from supersample.report import write_comparison, write_report
+    from supersample.summary import summarize
+
+    folder.mkdir(parents=True, exist_ok=True)
+    digits = _digits()
+    begun = time.perf_counter()
+    summary = summarize(_stream(digits), 10, 5, columns=["image"], random_state=0)
+    told = _told(summary)
+    say(f"{summary.n_seen:,} handwritten digits, read once in batches of {_BATCH} ({time.perf_counter() - begun:.1f} s)\n")
+    tell(told)
+
+    half = digits.num_rows // 2
+    first = summarize(_stream(digits.slice(0, half)), 10, 5, columns=["image"], random_state=1)
+    rest = digits.slice(half)
+    second = summarize(_stream(rest), like=first, random_state=2)
+    without = summarize(_stream(rest.filter(pa.array(rest["digit"].to_numpy() != 1))), like=first, random_state=3)
+    for title, other in (("the other half", second), ("the other half without its ones", without)):
+        found = first.compare(other)
+        verdict = "differ" if found.rejects() else "show no difference"
+        tell(f"One half and {title} {verdict} (p-value {found.pvalue:.2g}).")
+
+    summary.save(folder / "digits.summary")
+    say("\nWritten; open the pages in a browser:")
+    tell(str(folder / "digits.summary"))
+    tell(str(write_report(summary, folder / "digits.html", title="Handwritten digits")))
+    tell(str(write_comparison(first, without, folder / "without-ones.html", title="Digits with and without ones")))
+
+
+def _digits() -> pa.Table:
+    from sklearn.datasets import load_digits
+
+    pixels, labels = load_digits(return_X_y=True)
+    order = np.random.default_rng(0).permutation(len(pixels))
+    flat = pa.array(pixels[order].astype(np.uint8).reshape(-1))
+    return pa.table({"image": pa.FixedSizeListArray.from_arrays(flat, pixels.shape[1]), "digit": labels[order]})
+
+
+def _stream(table: pa.Table) -> Iterator[pa.Table]:
+    return (table.slice(start, _BATCH) for start in range(0, table.num_rows, _BATCH))
+
+
+def _told(summary: "Summary") -> str:
+    chosen, odd = summary.prototypes, summary.criticisms
+    better = summary.random_mmd / summary.mmd
+    return "\n".join(
+        [
+            f"{chosen.num_rows} that stand for all of them: {' '.join(map(str, chosen['digit'].to_pylist()))}",
+            _drawn(chosen),
+            f"MMD to the data {summary.mmd:.4f} +- {summary.mmd_error:.4f}: {better:.1f} times nearer than random digits.\n",
+            f"{odd.num_rows} that they miss: {' '.join(map(str, odd['digit'].to_pylist()))}",
+            _drawn(odd),
+        ]
+    )
+
+
+def _drawn(table: pa.Table) -> str:
+    """Draw 8 x 8 images side by side, two rows of pixels a line."""
+    pixels = np.array(table["image"].to_pylist(), dtype=np.float64).reshape(-1, 8, 8)
+    bright = (pixels[:, ::2] + pixels[:, 1::2]) / 32.0
+    levels = np.minimum(bright * len(_SHADES), len(_SHADES) - 1).astype(int)
+    lines = ["   ".join("".join(_SHADES[image[line]]) for image in levels).rstrip() for line in range(4)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,122 @@
+"""What commands print: results on standard output as text or one JSON object, messages on standard error."""
+
+import base64
+import datetime as dt
+import json
+import math
+import shutil
+from collections.abc import Mapping
+from typing import Any
+
+import click
+import pyarrow as pa
+
+__all__ = ["as_rows", "plain", "printable", "say", "tell", "tell_json", "text_table"]
+
+#: Columns that a summary adds to rows, shown first and in this way.
+_ADDED = {"_row": "{:,}", "_weight": "{:.2%}", "_witness": "{:+.2g}", "_nearest": "{}"}
+_LONGEST = 24
+
+
+def say(message: str) -> None:
+    """Write a message to standard error."""
+    click.echo(printable(message), err=True)
+
+
+def tell(text: str) -> None:
+    """Write a result to standard output."""
+    click.echo(printable(text))
+
+
+def tell_json(value: Mapping[str, Any]) -> None:
+    """Write a result to standard output as one JSON object on one line."""
+    click.echo(json.dumps(plain(value), ensure_ascii=False, allow_nan=False))
+
+
+def printable(text: str) -> str:
+    r"""Replace what is no text, since a value of the data could otherwise steer the reader's terminal.
+
+    >>> printable("a\x1b[2Jb\nc")
+    'a�[2Jb\nc'
+    """
+    return "".join(mark if mark.isprintable() or mark == "\n" else "\ufffd" for mark in text)
+
+
+def plain(value: Any) -> Any:
+    """Return a value as what JSON has: numbers that are none or infinite become null, times ISO text, bytes base64."""
+    if isinstance(value, Mapping):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode()
+    if isinstance(value, dt.date | dt.time):
+        return value.isoformat()
+    return str(value)
+
+
+def as_rows(table: pa.Table, rows: int | None = None) -> list[dict[str, Any]]:
+    """Return the first rows of a table as dictionaries of Python values."""
+    first = table if rows is None else table.slice(0, rows)
+    columns = [_values(first.column(place)) for place in range(first.num_columns)]
+    return [dict(zip(first.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
+
+
+def text_table(table: pa.Table, rows: int) -> str:
+    """Lay the first rows of a table out as text, as many columns as fit into the width of the terminal."""
+    added = [name for name in _ADDED if name in table.column_names]
+    names = added + [name for name in table.column_names if name not in added]
+    shown = [_column(name, table.column(name).slice(0, rows)) for name in names]
+    room, fitting = shutil.get_terminal_size((100, 24)).columns, 0
+    for cells in shown:
+        room -= max(map(len, cells)) + 2
+        fitting += room >= -2
+    fitting = max(fitting, len(added) + 1)
+    lines = ["  ".join(cell for cell in line).rstrip() for line in zip(*map(_padded, shown[:fitting]), strict=True)]
+    if table.num_rows > rows:
+        lines.append(f"... and {table.num_rows - rows:,} more rows")
+    if len(names) > fitting:
+        lines.append(f"... and {len(names) - fitting:,} more columns: {_short(', '.join(names[fitting:]), 72)}")
+    return "\n".join(lines)
+
+
+def _values(column: pa.ChunkedArray) -> list[Any]:
+    try:
+        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":  # Python's times end at microseconds
+            column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
+        return list(column.to_pylist())
+    except (ValueError, OverflowError, pa.ArrowException):
+        return list(column.cast(pa.string()).to_pylist())
+
+
+def _column(name: str, column: pa.ChunkedArray) -> list[str]:
+    form = _ADDED.get(name)
+    cells = [_cell(value) if form is None else form.format(value) for value in _values(column)]
+    return [_short(name, _LONGEST), *cells]
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list) and len(value) > 3:
+        return f"[{len(value)} values]"
+    if isinstance(value, bytes):
+        return f"{len(value):,} bytes"
+    return _short(str(value), _LONGEST)
+
+
+def _short(text: str, longest: int) -> str:
+    text = printable(text).replace("\n", " ")
+    return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+def _padded(cells: list[str]) -> list[str]:
+    width = max(map(len, cells))
+    numbers = all(cell[:1] in "+-.0123456789" for cell in cells[1:])
+    return [cell.rjust(width) if numbers else cell.ljust(width) for cell in cells]

@@ -1,0 +1,58 @@
+"""Summaries made or loaded for a command, with a progress bar and a word on what to do when they are stopped."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from supersample.cli.output import say
+from supersample.records.sources.paths import format_of
+
+if TYPE_CHECKING:
+    from supersample.summary import Summary
+
+__all__ = ["is_data", "load_all", "run"]
+
+
+def run(
+    source: str | Sequence[str], options: Mapping[str, Any], *, progress: bool | None = None, quiet: bool = False
+) -> "Summary":
+    """Summarise a source, with a bar where one is wanted; Ctrl-C ends the command with a word on the checkpoint."""
+    from supersample.summary import summarize
+    from supersample.summary.progress import Bar
+
+    shown = not quiet and (sys.stderr.isatty() if progress is None else progress)
+    label = source if isinstance(source, str) else source[0] if len(source) == 1 else f"{len(source)} sources"
+    bar = Bar("standard input" if label == "-" else Path(label).name)
+    try:
+        return summarize(source, progress=bar if shown else False, **options)
+    except KeyboardInterrupt:
+        bar.close()
+        say(f"stopped; {_where_to_go_on(options.get('checkpoint'))}")
+        click.get_current_context().exit(130)
+    finally:
+        bar.close()
+
+
+def load_all(paths: Sequence[str | Path]) -> list["Summary"]:
+    """Load saved summaries."""
+    from supersample.summary import load
+
+    return [load(path) for path in paths]
+
+
+def is_data(path: str) -> bool:
+    """Tell data by their name from a saved summary: a folder, a pattern, standard input, or a data file's extension."""
+    return path == "-" or Path(path).is_dir() or format_of(Path(path)) is not None or (
+        not Path(path).exists() and any(mark in path for mark in "*?[")
+    )  # fmt: skip
+
+
+def _where_to_go_on(checkpoint: Path | None) -> str:
+    if checkpoint is None:
+        return "nothing is kept of it (with --checkpoint FILE, the same command goes on where it stopped)"
+    if checkpoint.exists():
+        return f"the same command goes on from {str(checkpoint)!r}"
+    return f"the checkpoint {str(checkpoint)!r} was not due yet, so the same command begins anew"

@@ -1,0 +1,83 @@
+"""supersample summarize: data in, a summary out."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from supersample.cli.options import FILE, as_json, bandwidth, page, parse_columns, progress, quiet, seed, summary_file
+from supersample.cli.output import say, tell, tell_json, text_table
+from supersample.cli.running import load_all, run
+
+__all__ = ["summarize"]
+
+
+@click.command()
+@click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
+@click.option("-o", "--output", type=FILE, callback=summary_file, help="Save the summary, to show, compare, merge or report.")
+@click.option("-p", "--prototypes", type=click.IntRange(min=1), help="Rows that stand for the data.  [default: 100]")
+@click.option("-c", "--criticisms", type=click.IntRange(min=0), help="Rows that these miss.  [default: 20]")
+@click.option("--columns", multiple=True, metavar="A,B=2", help="Columns that count, with weights.  [default: all, alike]")
+@click.option("--weight", metavar="COLUMN", help="The column that says what each row counts for.")
+@click.option("--kernel", metavar="NAME", help="gaussian, laplacian, cauchy, matern12, matern32 or matern52.")
+@click.option(
+    "--bandwidth", metavar="NUMBER", callback=bandwidth, help="The kernel's length scale on encoded rows.  [default: median]"
+)
+@click.option("--features", type=click.Choice(["auto", "fourier", "nystroem"]), help="How the kernel is approximated.")
+@click.option("--n-features", type=click.IntRange(min=1), help="How many features that takes.")
+@seed
+@click.option("--like", type=click.Path(), metavar="FILE", help="Encode as this summary does, to compare or merge the two.")
+@click.option("--checkpoint", type=FILE, callback=summary_file, help="Keep the state here; the same command goes on from it.")
+@page
+@as_json
+@progress
+@quiet
+def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, as_json: bool, **options: Any) -> None:
+    """Find the rows that stand for a table, and those that they miss.
+
+    SOURCE is a Parquet, CSV, Arrow, Feather or NDJSON file, a folder, a pattern, several of these, or - for standard input.
+    It is read once, in memory that does not grow with it.
+
+    \b
+    Examples:
+      supersample summarize taxi.parquet
+      supersample summarize 'logs/*.csv' -p 50 -c 10 -o logs.summary --report logs.html
+      zcat events.ndjson.gz | supersample summarize - -o events.summary
+      supersample summarize big/ -o big.summary --checkpoint big.checkpoint --seed 1
+      supersample summarize today.csv --like logs.summary -o today.summary
+    """
+    quiet = options.pop("quiet")
+    settings = _settings(options)
+    source = sources[0] if len(sources) == 1 else list(sources)
+    summary = run(source, settings, progress=options["progress"], quiet=quiet)
+    written: dict[str, str] = {}
+    if output is not None:
+        summary.save(output)
+        written["file"] = str(output)
+    if page is not None:
+        from supersample.report import write_report
+
+        written["report"] = str(write_report(summary, page))
+    if as_json:
+        tell_json(summary.to_dict() | written)
+    else:
+        tell(str(summary))
+        if output is None:
+            tell("\n" + text_table(summary.prototypes, 10))
+    if not quiet:
+        for path in written.values():
+            say(f"wrote {path}")
+
+
+def _settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Return the arguments of ss.summarize that were given; its own defaults stand for the others."""
+    names = ("prototypes", "criticisms", "weight", "kernel", "bandwidth", "features", "n_features", "checkpoint")
+    settings = {name: options[name] for name in names if options[name] is not None}
+    columns = parse_columns(options["columns"])
+    if columns is not None:
+        settings["columns"] = columns
+    if options["seed"] is not None:
+        settings["random_state"] = options["seed"]
+    if options["like"] is not None:
+        settings["like"] = load_all([options["like"]])[0]
+    return settings

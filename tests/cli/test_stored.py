@@ -1,0 +1,132 @@
+"""compare, merge, show, report and demo."""
+
+import datetime as dt
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import supersample as ss
+from supersample.cli.output import as_rows, plain, text_table
+
+
+def test_compare_tells_drift_by_its_status(run, saved):
+    same = run("compare", saved / "a.summary", saved / "b.summary", "--fail-on-drift")
+    assert "show no difference" in same.stdout
+    drift = run("compare", saved / "a.summary", saved / "moved.summary", "--fail-on-drift", status=1)
+    assert "they differ" in drift.stdout
+    assert "Rows that are more common in" in drift.stdout
+    assert drift.stderr.startswith("drift: p-value")
+    run("compare", saved / "a.summary", saved / "moved.summary")
+    run("compare", saved / "a.summary", saved / "moved.summary", "--fail-on-drift", "--level", "0")
+
+
+def test_compare_as_json(run, saved, tmp_path):
+    done = run(
+        "compare", saved / "a.summary", saved / "moved.summary", "--json", "--rows", "2", "--report", tmp_path / "d.html"
+    )
+    twin = ss.load(saved / "a.summary").compare(ss.load(saved / "moved.summary"))
+    assert done.values["pvalue"] == twin.pvalue
+    assert done.values["differs"]
+    assert done.values["changed"] == ["x"]
+    assert [len(done.values[side]) for side in ("left_rows", "right_rows")] == [2, 2]
+    assert "<html" in (tmp_path / "d.html").read_text()
+
+
+@pytest.mark.parametrize("left", ["{data}/a.parquet", "{saved}/a.summary"])
+@pytest.mark.parametrize("right", ["{data}/moved.parquet", "{saved}/moved.summary"])
+def test_compare_takes_data_and_summaries(run, data, saved, left, right):
+    names = (each.format(data=data, saved=saved) for each in (left, right))
+    assert run("compare", *names, "--json", "--seed", "1").values["differs"]
+
+
+def test_summaries_that_do_not_fit_are_refused(run, data, saved, tmp_path):
+    run("summarize", data / "b.csv", "-p", "5", "-o", tmp_path / "own.summary")
+    done = run("compare", saved / "a.summary", tmp_path / "own.summary", status=2)
+    assert done.stderr.startswith("error: ")
+    assert "like" in done.stderr
+    assert done.stderr.count("\n") == 1
+    run("compare", "-", "-", status=2)
+
+
+def test_merge(run, saved, tmp_path):
+    done = run("merge", saved / "a.summary", saved / "b.summary", saved / "moved.summary", "-o", tmp_path / "all", "--json")
+    assert done.values["n_seen"] == 1800
+    assert ss.load(tmp_path / "all").n_seen == 1800
+    assert done.stderr == f"wrote {tmp_path / 'all'}\n"
+    assert "two summaries or more" in run("merge", saved / "a.summary", "-o", tmp_path / "one", status=2).stderr
+
+
+def test_show(run, saved):
+    done = run("show", saved / "a.summary", "--rows", "3")
+    assert "Prototypes:" in done.stdout
+    assert "Criticisms:" in done.stdout
+    assert "... and 7 more rows" in done.stdout
+    values = run("show", saved / "a.summary", "--json").values
+    assert len(values["prototypes"]) == 10
+    assert {"x", "y", "colour", "w", "_row", "_weight"} == set(values["prototypes"][0])
+    assert set(values["criticisms"][0]) > {"_witness", "_nearest"}
+    assert "must be a file" in run("show", __file__, status=2).stderr
+
+
+def test_report_prints_the_path_of_its_page(run, saved, tmp_path):
+    done = run("report", saved / "a.summary", "-o", tmp_path / "a.html", "--title", "All of it")
+    assert done.stdout == f"{tmp_path / 'a.html'}\n"
+    assert "All of it" in (tmp_path / "a.html").read_text()
+
+
+def test_demo(run, tmp_path):
+    done = run("demo", "-o", tmp_path / "demo")
+    assert "10 that stand for all of them" in done.stdout
+    paths = done.stdout.splitlines()[-3:]
+    assert paths == [str(tmp_path / "demo" / name) for name in ("digits.summary", "digits.html", "without-ones.html")]
+    assert "data:image" in (tmp_path / "demo" / "digits.html").read_text()
+
+
+@pytest.mark.parametrize("command", ["summarize", "compare", "merge", "show", "report", "demo"])
+def test_help_has_examples(run, command):
+    done = run(command, "--help")
+    assert done.stdout.startswith(f"Usage: supersample {command} ")
+    assert f"supersample {command}" in done.stdout.split("Examples:\n")[1]
+
+
+def test_values_of_every_kind_are_plain_json():
+    far = pa.array([2**62], pa.timestamp("s"))
+    table = pa.table(
+        {
+            "ns": pa.array([1], pa.timestamp("ns")),
+            "nan": [float("nan")],
+            "infinite": [float("inf")],
+            "bytes": [b"\x00"],
+            "day": [dt.date(2024, 1, 1)],
+            "list": [[1, None]],
+            "struct": [{"a": dt.time(1, 2)}],
+            "gone": pa.nulls(1),
+            "span": pa.array([dt.timedelta(days=1)]),
+        }
+    )
+    row = json.loads(json.dumps(plain(as_rows(table)[0]), allow_nan=False))
+    assert row == {
+        "ns": "1970-01-01T00:00:00", "nan": None, "infinite": None, "bytes": "AA==", "day": "2024-01-01", "list": [1, None],
+        "struct": {"a": "01:02:00"}, "gone": None, "span": "1 day, 0:00:00",
+    }  # fmt: skip
+    assert isinstance(as_rows(pa.table({"far": far}))[0]["far"], str)
+
+
+def test_text_tables_fit_and_steer_no_terminal(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    wide = pa.table({"_row": [1, 2], "s": ["a\x1b[2J", "b\nc"], **{f"column {place}": [1.5, None] for place in range(20)}})
+    text = text_table(wide, 1)
+    assert "\x1b" not in text
+    assert all(len(line) <= 60 for line in text.splitlines()[:2])
+    assert "... and 1 more rows" in text
+    assert "more columns" in text
+
+
+def test_names_that_would_steer_a_terminal_are_shown_harmless(run, tmp_path):
+    pq.write_table(pa.table({"a\x1b[2J": np.random.default_rng(0).normal(size=50)}), tmp_path / "a.parquet")
+    for arguments in (["-p", "2"], ["-p", "2", "--columns", "\x1b[2J"]):
+        done = run("summarize", tmp_path / "a.parquet", *arguments, status=2 if "--columns" in arguments else 0)
+        assert "\x1b" not in done.output

@@ -1,0 +1,108 @@
+"""supersample summarize: what it takes, prints and writes."""
+
+import io
+import re
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+import supersample as ss
+
+SMALL = ("-p", "5", "-c", "2", "--seed", "3")
+
+
+def test_text_on_standard_output_and_messages_on_standard_error(run, data, tmp_path):
+    done = run("summarize", data / "a.parquet", *SMALL, "-o", tmp_path / "a.summary", "--report", tmp_path / "a.html")
+    assert done.stdout.startswith("5 rows stand for 600 of a.parquet\n")
+    assert done.stderr == f"wrote {tmp_path / 'a.summary'}\nwrote {tmp_path / 'a.html'}\n"
+    assert ss.load(tmp_path / "a.summary").prototypes.num_rows == 5
+    assert "<html" in (tmp_path / "a.html").read_text()
+
+
+def test_rows_are_printed_where_nothing_is_saved(run, data):
+    done = run("summarize", data / "a.parquet", *SMALL)
+    assert "_weight" in done.stdout
+    assert done.stderr == ""
+
+
+def test_quiet(run, data, tmp_path):
+    assert run("summarize", data / "a.parquet", *SMALL, "-q", "-o", tmp_path / "a.summary").stderr == ""
+
+
+def test_json_is_one_object_and_equals_the_library(run, data, tmp_path):
+    done = run("summarize", data / "a.parquet", *SMALL, "--json", "-o", tmp_path / "a.summary")
+    assert done.stdout.count("\n") == 1
+    twin = ss.summarize(data / "a.parquet", 5, 2, random_state=3)
+    assert done.values["mmd"] == twin.mmd
+    assert done.values["n_seen"] == 600
+    assert done.values["file"] == str(tmp_path / "a.summary")
+    assert ss.load(tmp_path / "a.summary").prototypes.equals(twin.prototypes)
+
+
+def test_every_option_reaches_the_library(run, data, tmp_path):
+    options = ["--columns", "x=2,y", "--columns", "colour", "--weight", "w", "--kernel", "laplacian", "--bandwidth", "1.5"]
+    run("summarize", data / "a.parquet", *SMALL, *options, "--features", "nystroem", "--n-features", "50", "-o", tmp_path / "s")
+    twin = ss.summarize(
+        data / "a.parquet", 5, 2, columns={"x": 2.0, "y": 1.0, "colour": 1.0}, weight="w", kernel="laplacian", bandwidth=1.5,
+        features="nystroem", n_features=50, random_state=3,
+    )  # fmt: skip
+    assert (tmp_path / "s").read_bytes() == twin.to_bytes()
+
+
+def test_several_sources_and_standard_input_give_the_same_rows(run, data):
+    def chosen(*sources, stdin=None):
+        return run("summarize", *sources, *SMALL, "--json", stdin=stdin).values["mmd"]
+
+    text = io.BytesIO()
+    pyarrow.csv.write_csv(pq.read_table(data / "a.parquet"), text)
+    assert chosen("-", stdin=text.getvalue()) == chosen(data / "a.parquet")
+    both = chosen(data / "a.parquet", data / "b.csv")
+    assert both == chosen(data / "[ab].*")
+    assert both != chosen(data / "b.csv", data / "a.parquet")
+
+
+def test_a_run_goes_on_from_its_checkpoint(run, data, tmp_path):
+    arguments = ("summarize", data / "a.parquet", *SMALL, "--checkpoint", tmp_path / "c", "-o", tmp_path / "s")
+    run(*arguments)
+    first = (tmp_path / "s").read_bytes()
+    assert (tmp_path / "c").exists()
+    run(*arguments)
+    assert (tmp_path / "s").read_bytes() == first
+    done = run("summarize", data / "b.csv", *SMALL, "--checkpoint", tmp_path / "c", status=2)
+    assert "belongs to a run that was asked for something else" in done.stderr
+
+
+def test_a_bar_on_request(run, tmp_path):
+    pq.write_table(pa.table({"x": np.random.default_rng(0).normal(size=100_000)}), tmp_path / "long.parquet")
+    done = run("summarize", tmp_path / "long.parquet", *SMALL, "--progress")
+    assert "long.parquet: 100%" in done.stderr
+    assert "MMD" in done.stderr
+    assert "rows/s" in done.stderr
+    assert "%|" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nowhere.csv"], "error: source must be an existing file, folder or pattern, got 'nowhere.csv'"),
+        (["{data}/a.parquet", "--columns", "z"], "error: .*'z'"),
+        (["{data}/a.parquet", "--columns", "x=much"], "error: --columns must give a number as the weight of 'x', got 'much'"),
+        (["{data}/a.parquet", "--kernel", "gauss"], "error: kernel must be one of"),
+        (["{data}/a.parquet", "--like", "{data}/a.parquet"], "error: .* must be a file that Summary.save wrote"),
+        (["{data}/a.parquet", "--bandwidth", "wide"], "'wide' is neither a number nor 'median'"),
+        (["{data}/a.parquet", "-p", "0"], "0 is not in the range"),
+        (["{data}/a.parquet", "-o", "{data}/a.parquet"], "is the name of a data file; try 'a.summary'"),
+        (["{data}/a.parquet", "-o", "{data}/none/a"], "does not exist; create it first"),
+        (["{data}/a.parquet", "--report", "{data}/page"], "must end in .html"),
+        ([], "Missing argument 'SOURCE...'"),
+    ],
+)
+def test_bad_input_is_one_line_and_status_two(run, data, arguments, message):
+    done = run("summarize", *[each.format(data=data) for each in arguments], status=2)
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
+    last = done.stderr.strip().splitlines()[-1]
+    assert re.search(message, last)
