@@ -43,6 +43,10 @@ def test_few_numbers_are_shown_value_by_value_in_their_order():
     assert found.edges == ()
 
 
+def test_missing_stands_after_few_numbers():
+    assert spread(pa.array([2, None, 10, 1]), [1], "number").labels == ("1", "2", "10", "missing")
+
+
 def test_numbers_are_cut_into_classes_that_hold_everything():
     rng = np.random.default_rng(0)
     values = np.append(rng.normal(size=999), 1e6)
