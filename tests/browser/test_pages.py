@@ -66,7 +66,7 @@ def test_pictures_and_charts_are_drawn(at, pages, name):
     driver = at(pages[name])
     driver.execute_script("document.querySelectorAll('button.more').forEach(each => each.click())")
     sizes = driver.execute_script("return Array.from(document.images).map(each => [each.naturalWidth, each.alt])")
-    assert len(sizes) == (80 if name == "digits" else 0)
+    assert len(sizes) == (100 if name == "digits" else 0)
     assert all(width == 8 and alt for width, alt in sizes)
     charts = driver.find_elements(By.CSS_SELECTOR, "svg.chart")
     assert len(charts) >= 2
@@ -110,6 +110,15 @@ def test_tab_reaches_every_control_and_shows_where_it_is(at, pages, name):
     assert len(controls) >= 8
     assert {element.id for element in controls} == {element.id for element in reached}
     assert reached[0].get_attribute("textContent") == "Skip to the content"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_scrolls_in_itself_can_be_reached_and_has_a_name(at, pages, name):
+    regions = at(pages[name]).find_elements(By.CSS_SELECTOR, ".scroll")
+    for region in regions:
+        assert region.get_attribute("tabindex") == "0"
+        assert region.get_attribute("role") == "region"
+        assert region.get_attribute("aria-label")
 
 
 def test_controls_work_by_keyboard(at, pages):

@@ -101,3 +101,9 @@ def test_bytes_that_are_no_text_are_said_to_be_unreadable():
 def test_text_is_cut_and_cannot_disturb_its_line():
     assert clean("a" * 200, 10) == "a" * 9 + "…"
     assert clean("one\ntwo\x00\u202ethree") == "one two\ufffd\ufffdthree"
+
+
+def test_long_decimals_are_shortened():
+    assert words.shortened("Gaussian(bandwidth=2.2452675764523438) + 0.5 * X(1.23456e-05)") == (
+        "Gaussian(bandwidth=2.245) + 0.5 * X(1.235e-05)"
+    )

@@ -1,8 +1,21 @@
 """Numbers and verdicts as a reader says them."""
 
 import math
+import re
 
-__all__ = ["amount", "certified", "count", "headline", "listed", "meaning", "percent", "probability", "times", "verdict"]
+__all__ = [
+    "amount",
+    "certified",
+    "count",
+    "headline",
+    "listed",
+    "meaning",
+    "percent",
+    "probability",
+    "shortened",
+    "times",
+    "verdict",
+]
 
 
 def count(number: int, noun: str = "", plural: str | None = None) -> str:
@@ -60,6 +73,11 @@ def probability(pvalue: float) -> str:
     if pvalue < 0.0001:
         return "p < 0.0001"
     return f"p = {amount(pvalue, 2)}"
+
+
+def shortened(text: str) -> str:
+    """Round the long decimals in a text to four digits."""
+    return re.sub(r"\d+\.\d{4,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 
 def listed(names: list[str], most: int = 5) -> str:
