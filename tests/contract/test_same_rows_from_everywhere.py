@@ -9,6 +9,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
@@ -50,6 +51,7 @@ def as_file(name, write):
 
 WAYS = {
     "parquet": as_file("rows.parquet", lambda path: pq.write_table(TABLE, path, row_group_size=700)),
+    "feather": as_file("rows.feather", lambda path: feather.write_feather(TABLE, str(path))),
     "csv": as_file("rows.csv", lambda path: path.write_bytes(csv(TABLE))),
     "polars": lambda folder: pl.from_arrow(TABLE),
     "pandas": lambda folder: TABLE.to_pandas(),
