@@ -1,12 +1,15 @@
 """The pages in a real browser: quiet, self-contained, drawn, and usable by keyboard, on a phone, in the dark and on paper."""
 
 import base64
+import functools
 import json
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+import chromium
 
 NAMES = ("digits", "mixed", "wide", "comparison")
 SECTIONS = {
@@ -21,6 +24,23 @@ COLOURS = """
 const seen = selector => { const each = document.querySelector(selector); return each && getComputedStyle(each); };
 return [seen("html").backgroundColor, seen("h1").color, seen("section p").color, seen("svg text, svg use").fill];
 """
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    driver = chromium.start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def at(browser):
+    return functools.partial(chromium.open_page, browser)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    return chromium.write_pages(tmp_path_factory.mktemp("pages"))
 
 
 def overflow(driver):

@@ -69,9 +69,17 @@ def test_days_are_moments():
     assert found.words.startswith("Mean 2024-02-20 in A, 2024-01-0")
 
 
-@pytest.mark.parametrize("kind", ["vector", "left out", "weight"])
+@pytest.mark.parametrize("kind", ["vector", "weight"])
 def test_nothing_is_drawn_of_vectors(kind):
     assert spread([1, 2], [1], kind) is None
+
+
+def test_a_column_left_out_is_charted_if_it_has_few_values():
+    found = spread([1, 2, 2, 1], [1, 2], "left out")
+    assert found.labels == ("1", "2")
+    assert found.words.endswith("Not in the kernel.")
+    assert spread([f"id {place}" for place in range(50)], ["id 1"], "left out") is None
+    assert spread([[1, 2], [3, 4]], [[1, 2]], "left out") is None
 
 
 @pytest.mark.parametrize("values", [[None, None], [], [float("nan")] * 3, [float("inf"), -float("inf"), 1.0]])

@@ -61,7 +61,7 @@ def view_of_comparison(
     """Gather what the page of two summaries shows; the comparison is made here unless it is given."""
     compared = left.compare(right) if comparison is None else comparison
     names = clean(left.source, 80), clean(right.source, 80)
-    verdict, meaning = words.verdict(compared.pvalue, [clean(name, 40) for name in compared.changed])
+    verdict, meaning = words.verdict(compared.pvalue, [clean(name, 40) for name in compared.changed], len(compared.columns))
     map_, order = _map_and_order(left, right)
     left_rows, right_rows = _sides(left, right, compared, order)
     return ComparisonView(
@@ -126,7 +126,8 @@ def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple
     shares = shares_of(tables[0]), shares_of(tables[1])
     # Columns that differ by themselves come first; without any, the strongest are shown all the same.
     names = sorted((column.name for column in compared.columns), key=lambda name: name not in compared.changed)
-    names = [name for name in names if all(name in table.column_names for table in tables)]
+    # Columns left out of the kernel had no part in the test; where they have few values, a chart of them still helps.
+    names += [name for name, kind in kinds.items() if kind == "left out"]
     charts = (
         distribution_of(name, kinds.get(name, "left out"), tables, shares, ("on the left", "on the right")) for name in names
     )

@@ -1,9 +1,10 @@
 """How two groups of rows are spread in one column: shares in classes that both have in common."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.report.cells import text_of
@@ -16,6 +17,8 @@ __all__ = ["Distribution", "distribution_of"]
 CLASSES = 16
 #: Numbers with at most so many distinct values are shown value by value.
 FEW = 10
+#: A column that was left out of the kernel is charted if it has at most so many distinct values.
+FEW_LEFT_OUT = 12
 #: The longest list of labels; the others are shown together.
 MOST_LABELS = 8
 #: So much of the data at each end is gathered in the outermost classes, that a few far values do not flatten the rest.
@@ -49,6 +52,15 @@ def distribution_of(
 
     groups: where the rows of each table are, in words: "in the data".
     """
+    left_out = kind == "left out"
+    kind = _kind_to_chart(kind, tables[0].column(name))
+    chart = _spread(name, kind, tables, shares, groups)
+    return replace(chart, words=chart.words + " Not in the kernel.") if left_out and chart is not None else chart
+
+
+def _spread(
+    name: str, kind: str, tables: tuple[pa.Table, pa.Table], shares: tuple[Floats, Floats], groups: tuple[str, str]
+) -> Distribution | None:
     if kind not in ("number", "time", "category", "boolean"):
         return None
     columns = [table.column(name) for table in tables]
@@ -61,6 +73,14 @@ def distribution_of(
     if seen.size <= FEW and not moments:
         return _bars(name, [_written(column, values) for column, values in zip(columns, numbers, strict=True)], shares, groups)
     return _histogram(name, numbers, shares, groups, moments)
+
+
+def _kind_to_chart(kind: str, column: pa.ChunkedArray) -> str:
+    """Return how to chart a column: as its kind says, or by its labels if it was left out of the kernel and has only a few."""
+    simple = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string, pa.types.is_dictionary)
+    if kind != "left out" or not any(is_kind(column.type) for is_kind in simple):
+        return kind
+    return "category" if 2 <= pc.count_distinct(column, mode="only_valid").as_py() <= FEW_LEFT_OUT else kind
 
 
 def _written(column: pa.ChunkedArray, numbers: Floats) -> Labels:

@@ -120,7 +120,7 @@ def _rounded(value: float) -> int:
     return int(round(value, 1 - math.floor(math.log10(value))))
 
 
-def verdict(pvalue: float, changed: list[str], level: float = 0.05) -> tuple[str, str]:
+def verdict(pvalue: float, changed: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:
     """Say whether two summaries differ, and what that does and does not mean."""
     p = probability(pvalue)
     if pvalue > level:
@@ -130,13 +130,13 @@ def verdict(pvalue: float, changed: list[str], level: float = 0.05) -> tuple[str
             "can explain what is seen here. That does not show that the two are alike: a small change, or one in a column that "
             "was left out, may have gone unseen.",
         )
-    where = (
-        f"The columns that differ by themselves: {listed(changed)}."
-        if changed
-        else ("No single column differs by itself: the change is in how columns go together, or too thinly spread.")
-    )
+    where = ""
+    if changed and n_columns > 1:
+        where = f" The columns that differ by themselves: {listed(changed)}."
+    elif n_columns > 1:
+        where = " No single column differs by itself: the change is in how columns go together, or too thinly spread."
     often = f"in {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     return (
         f"The two differ ({p}).",
-        f"Two samples of one population would be this far apart {often}. {where}",
+        f"Two samples of one population would be this far apart {often}.{where}",
     )
