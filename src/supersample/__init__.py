@@ -3,14 +3,16 @@
 import sys
 
 from supersample import errors, features
-from supersample.embedding import MeanEmbedding
+from supersample.embedding import MeanEmbedding, measures
 from supersample.features import kernels
 from supersample.judgement import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
-from supersample.selection import Critique, Selection, critic, online_critic
+from supersample.selection import Critique, Selection, critic, herd, online_critic, sbq, wkh
 from supersample.summary import SuperSampler
 
 # `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
 sys.modules[__name__ + ".kernels"] = kernels
+# Measures live with the embeddings that they have.
+sys.modules[__name__ + ".measures"] = measures
 
 __all__ = [
     "Critique",
@@ -23,8 +25,12 @@ __all__ = [
     "critic",
     "errors",
     "features",
+    "herd",
     "kernels",
+    "measures",
     "mmd2",
     "online_critic",
+    "sbq",
     "two_sample_test",
+    "wkh",
 ]

@@ -1,0 +1,156 @@
+"""What chosen points leave of every candidate: of k(x, x) and of z(x), by partial Cholesky or in features."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import linalg
+
+from supersample._typing import Floats
+from supersample.selection.target import ExactField, FeatureField, Field
+from supersample.selection.weighting import SPANNED
+
+__all__ = ["ExactResidual", "FeatureResidual", "Residual", "residual_of"]
+
+
+class Residual(ABC):
+    """R(x) and zr(x) for the whole pool.
+
+    With P the projection onto the span of the chosen phi: R(x) = |phi(x) - P phi(x)|^2 and zr(x) = <mu - P mu, phi(x)>.
+    """
+
+    def __init__(self, field: Field) -> None:
+        """Begin with nothing chosen."""
+        self.field = field
+        self.left = field.diagonal.copy()
+        self.z = field.z.copy()
+        self.floor = SPANNED * field.diagonal
+
+    @property
+    @abstractmethod
+    def energy(self) -> float:
+        """E of the target, in the same inner product."""
+
+    @abstractmethod
+    def add(self, row: Floats, index: int | None = None) -> None:
+        """Take in a point, which may be off the pool; `index` says where it is in it."""
+
+    def gains(self) -> Floats:
+        """Return what each candidate would take off MMD^2, zr^2 / R; minus infinity where it is spanned."""
+        values = np.full(self.left.size, -np.inf)
+        np.divide(self.z * self.z, self.left, out=values, where=self.left > self.floor)
+        return values
+
+    def slopes(self) -> Floats:
+        """Return |zr|, the linear criterion; minus infinity where the candidate is spanned."""
+        return np.where(self.left > self.floor, np.abs(self.z), -np.inf)
+
+    def _update(self, column: Floats, half: float) -> None:
+        """Subtract one more direction: `column` its products with the candidates, `half` with mu."""
+        self.z -= half * column
+        self.left -= column * column
+
+
+class ExactResidual(Residual):
+    """Rows of the partial Cholesky factor of the Gram matrix, one for each chosen point: O(N m) memory."""
+
+    def __init__(self, field: ExactField, count: int) -> None:
+        """Leave room for `count` points."""
+        super().__init__(field)
+        self.exact = field
+        self._factor = np.empty((count, field.size))
+        self._root = np.zeros((count, count))
+        self._halves = np.empty(count)
+        self._rows = np.empty((count, field.points.shape[1]))
+        self._product = np.empty(field.size)
+        self.size = 0
+
+    @property
+    def energy(self) -> float:
+        """E of the target."""
+        return self.exact.energy
+
+    @property
+    def root(self) -> Floats:
+        """The Cholesky factor of the chosen points' own Gram matrix."""
+        return self._root[: self.size, : self.size]
+
+    @property
+    def halves(self) -> Floats:
+        """L^-1 z of the chosen points."""
+        return self._halves[: self.size]
+
+    @property
+    def rows(self) -> Floats:
+        """The chosen points that were not spanned."""
+        return self._rows[: self.size]
+
+    def add(self, row: Floats, index: int | None = None) -> None:
+        """Add a row to the factor; O(N n). A spanned point changes nothing."""
+        n = self.size
+        if index is not None:
+            spanned, own, z = self._factor[:n, index].copy(), float(self.left[index]), float(self.z[index])
+        else:
+            values, diagonal = self.field.embed(row[None])
+            spanned = np.empty(0)
+            if n:
+                across = self.field.gram(self.rows, row[None])[:, 0]
+                spanned = linalg.solve_triangular(self.root, across, lower=True, check_finite=False)
+            own = float(diagonal[0] - spanned @ spanned)
+            z = float(values[0] - spanned @ self.halves)
+            if own <= SPANNED * float(diagonal[0]):
+                return
+        column = self.field.column(row)
+        if n:
+            np.dot(spanned, self._factor[:n], out=self._product)
+            column -= self._product
+        column /= np.sqrt(own)
+        self._factor[n] = column
+        self._root[n, :n], self._root[n, n] = spanned, np.sqrt(own)
+        self._halves[n], self._rows[n] = z / np.sqrt(own), row
+        self._update(column, z / np.sqrt(own))
+        self.size += 1
+        if index is not None:
+            self.left[index] = 0.0
+
+
+class FeatureResidual(Residual):
+    """An orthonormal basis of the chosen features: O(N D) a point, and no memory beyond the features and m D numbers."""
+
+    def __init__(self, field: FeatureField, count: int) -> None:
+        """Leave room for at most D directions."""
+        super().__init__(field)
+        self.map_field = field
+        self._basis = np.empty((min(count, field.mean.size), field.mean.size))
+        self.size = 0
+
+    @property
+    def energy(self) -> float:
+        """|mu|^2 of the features."""
+        return float(self.map_field.mean @ self.map_field.mean)
+
+    def add(self, row: Floats, index: int | None = None) -> None:
+        """Add a direction. A spanned point changes nothing."""
+        phi = self.map_field.transform(row[None])[0]
+        basis = self._basis[: self.size]
+        direction = phi - basis.T @ (basis @ phi)
+        # What is left may be small beside phi: a second subtraction makes it orthogonal to rounding.
+        direction -= basis.T @ (basis @ direction)
+        length = float(np.sqrt(direction @ direction))
+        if index is not None:
+            self.left[index] = 0.0
+        if self.size == self._basis.shape[0] or length**2 <= SPANNED * float(phi @ phi):
+            return
+        direction /= length
+        self._basis[self.size] = direction
+        self.size += 1
+        self._update(self.map_field.product(direction), float(self.map_field.mean @ direction))
+        if index is not None:
+            self.left[index] = 0.0
+
+
+def residual_of(field: Field, count: int) -> Residual:
+    """Return the residual that goes with the field."""
+    if isinstance(field, ExactField):
+        return ExactResidual(field, count)
+    assert isinstance(field, FeatureField)
+    return FeatureResidual(field, count)
