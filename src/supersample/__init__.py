@@ -5,8 +5,26 @@ import sys
 from supersample import errors, features
 from supersample.embedding import MeanEmbedding, measures
 from supersample.features import kernels
-from supersample.judgement import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
-from supersample.selection import Critique, Selection, critic, herd, online_critic, sbq, wkh
+from supersample.judgement import (
+    Integral,
+    TestResult,
+    circular_discrepancy,
+    circular_ensemble,
+    integrate,
+    mmd2,
+    two_sample_test,
+)
+from supersample.selection import (
+    Critique,
+    Selection,
+    critic,
+    frank_wolfe,
+    herd,
+    online_critic,
+    quadrature_weights,
+    sbq,
+    wkh,
+)
 from supersample.summary import SuperSampler
 
 # `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
@@ -16,6 +34,7 @@ sys.modules[__name__ + ".measures"] = measures
 
 __all__ = [
     "Critique",
+    "Integral",
     "MeanEmbedding",
     "Selection",
     "SuperSampler",
@@ -25,11 +44,14 @@ __all__ = [
     "critic",
     "errors",
     "features",
+    "frank_wolfe",
     "herd",
+    "integrate",
     "kernels",
     "measures",
     "mmd2",
     "online_critic",
+    "quadrature_weights",
     "sbq",
     "two_sample_test",
     "wkh",

@@ -1,5 +1,7 @@
 """From chosen points to a Selection: weights, and an MMD path that owes nothing to the features that chose them."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from supersample._random import Seed
@@ -14,7 +16,7 @@ from supersample.selection.result import Selection
 from supersample.selection.target import ExactField, FeatureField, Field
 from supersample.selection.weighting import Weighting, path_weights, weigh
 
-__all__ = ["Chosen", "begin", "finish", "judged_squares"]
+__all__ = ["Chosen", "begin", "finish", "finish_table", "judged_squares"]
 
 #: Up to this many points of the target, E is computed exactly, in about a second.
 _EXACT_ROWS = 20_000
@@ -64,8 +66,8 @@ def begin(field: Field, m: int, start: Selection | None, *, refine: bool, replac
     check_points(start.points, "start.points", width=field.points.shape[1])
     if int(start.indices.max(initial=-1)) >= field.size:
         raise MismatchError(
-            f"start holds row {int(start.indices.max())} and there are {field.size} candidates; pass the candidates that it was "
-            f"chosen from"
+            f"start holds row {int(start.indices.max())} and there are {field.size} candidates; pass those that it was chosen "
+            f"from"
         )
     if len(start) > count:
         raise InputError(f"m counts the points of start too: it must be at least {len(start)}, got {count}")
@@ -92,9 +94,47 @@ def finish(field: Field, chosen: Chosen, kind: Weighting, candidates: PointsLike
                 f"{spanned.size} of the points lie in the span of earlier ones (copies, or a kernel so wide that K is "
                 f"singular): their weight is 0."
             )
+    return _selection(chosen, indices, weights, squares, candidates, remarks)
+
+
+def finish_table(
+    field: Field,
+    chosen: Chosen,
+    steps: Sequence[Floats],
+    candidates: PointsLike,
+    seed: Seed,
+    note: str = "",
+    *,
+    before: Floats | None = None,
+) -> Selection:
+    """Measure the path of given weights, one set for each step, and keep the points that have weight at the end.
+
+    before: the path of an earlier selection that was gone on from; the weights of its steps are no longer known.
+    """
+    rows = chosen.points
+    table = np.zeros((len(steps), len(chosen)))
+    for place, weights in enumerate(steps):
+        table[place, : weights.size] = weights
+    if _needs_judge(field):
+        squares = judged_squares(field, rows, table, seed)
+    else:
+        gram, z, energy = _exactly(field, rows, np.array(chosen.indices, dtype=np.int64), chosen.moved > 0)
+        squares = energy - 2.0 * table @ z + np.einsum("ij,ij->i", table @ gram, table)
+    if before is not None:
+        squares[: before.size] = before**2
+    kept = np.flatnonzero(table[-1] > 0)
+    held = Chosen(field, None, kept.size)
+    for each in kept.tolist():
+        held.add(field, chosen.indices[each], rows[each])
+    return _selection(held, np.array(held.indices, dtype=np.int64), table[-1][kept], squares, candidates, [field.note, note])
+
+
+def _selection(
+    chosen: Chosen, indices: Indices, weights: Floats, squares: Floats, candidates: PointsLike, remarks: list[str]
+) -> Selection:
     points = check_points(candidates, "candidates")[indices]
     if chosen.moved:
-        points = rows.astype(points.dtype)
+        points = chosen.points.astype(points.dtype)
         remarks.append(f"{chosen.moved} points were moved off the pool; indices are the candidates they began at.")
     path = np.sqrt(np.maximum(squares, 0.0))
     return Selection(indices, points, weights, np.asarray(path), " ".join(filter(None, remarks)))

@@ -12,14 +12,14 @@ from supersample.features.kernels.base import Bandwidth
 from supersample.selection.finish import begin, finish
 from supersample.selection.herding import lengths
 from supersample.selection.refine import climb
-from supersample.selection.residual import ExactResidual, residual_of
+from supersample.selection.residual import CLEAR, ExactResidual, residual_of
 from supersample.selection.result import Selection
 from supersample.selection.target import TargetLike, build, first_best
-from supersample.selection.weighting import SPANNED, Weighting
+from supersample.selection.weighting import Weighting
 
 __all__ = ["sbq", "wkh"]
 
-#: Gains are compared relative to the largest: late ones are small, and ties among them are as real as among early ones.
+#: A gain under this share of E is rounding.
 _MATCHED = 1e-18
 
 
@@ -57,7 +57,7 @@ def sbq(
     >>> grid = np.linspace(-3.0, 3.0, 61)[:, None]
     >>> found = sbq(grid, 3, target=ss.measures.GaussianMixture([1.0], [[0.0]], [[[1.0]]]), kernel=ss.kernels.Gaussian(1.0))
     >>> found.points[:, 0].round(1) + 0.0, found.mmd.round(3)
-    (array([ 0. , -1.4,  1.5]), array([0.278, 0.202, 0.05 ]))
+    (array([ 0. , -1.6,  1.4]), array([0.278, 0.209, 0.056]))
     """
     options = (target, kernel, bandwidth, weights, start, replace, features, refine, random_state)
     return _select(candidates, m, *options, by_variance=True)
@@ -80,16 +80,16 @@ def wkh(
 ) -> Selection:
     """Choose m candidates by weighted kernel herding: the linear criterion on the residual, and all weights refitted.
 
-    The next point is argmax_x |<mu - sum_i w_i phi(x_i), phi(x)>| = argmax |zr(x)|, then w = K^-1 z (KHR Algorithm 1). KHR eq. 5
-    prints another factor before z; its proofs use this criterion, and so does this. It differs from `sbq` in that
-    a candidate near the chosen ones is not credited for how little of it is new. Everything else is as there.
+    The next point is argmax_x |<mu - sum_i w_i phi(x_i), phi(x)>| = argmax_x |zr(x)|, then w = K^-1 z (KHR Algorithm 1). KHR
+    eq. 5 prints another factor before z; its proofs use this criterion, and so does this. It differs from `sbq` in that a
+    candidate near the chosen ones is not credited for how little of it is new. Everything else is as there.
 
     >>> import numpy as np
     >>> import supersample as ss
     >>> grid = np.linspace(-3.0, 3.0, 61)[:, None]
     >>> found = wkh(grid, 3, target=ss.measures.GaussianMixture([1.0], [[0.0]], [[[1.0]]]), kernel=ss.kernels.Gaussian(1.0))
     >>> found.points[:, 0].round(1) + 0.0
-    array([ 0. , -1.7,  1.7])
+    array([ 0. , -1.7,  1.6])
     """
     options = (target, kernel, bandwidth, weights, start, replace, features, refine, random_state)
     return _select(candidates, m, *options, by_variance=False)
@@ -119,11 +119,12 @@ def _select(
     note = ""
     while len(chosen) < count:
         gains = residual.gains() if by_variance else residual.slopes()
-        best = first_best(gains, float(gains.max()) * 1e3)
+        # Late gains are small, so ties are told beside the largest gain and not beside k(x, x).
+        best = first_best(gains, 1e3 * float(gains.max()))
         if best < 0:
             note = (
-                f"{len(chosen)} of {count} points: they span all candidates to rounding (copies, or a kernel so wide that K is "
-                f"singular), so that no other point can add anything."
+                f"{len(chosen)} of {count} points: they span all candidates but for less than 1e-8 of k(x, x) (copies, or a "
+                f"kernel so wide that K is singular), so that no other point can add anything."
             )
             break
         if float(residual.z[best]) ** 2 <= _MATCHED * residual.energy * float(residual.left[best]):
@@ -150,7 +151,7 @@ def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats
             left = diagonal - np.einsum("ij,ij->j", spanned, spanned)
         else:
             left = diagonal
-        value = z**2 / np.maximum(left, SPANNED * diagonal) if by_variance else np.abs(z)
-        return np.asarray(np.where(left > SPANNED * diagonal, value, 0.0))
+        value = z**2 / np.maximum(left, CLEAR * diagonal) if by_variance else np.abs(z)
+        return np.asarray(np.where(left > CLEAR * diagonal, value, 0.0))
 
     return climb(criterion, row, lengths(field))

@@ -7,9 +7,14 @@ from scipy import linalg
 
 from supersample._typing import Floats
 from supersample.selection.target import ExactField, FeatureField, Field
-from supersample.selection.weighting import SPANNED
 
-__all__ = ["ExactResidual", "FeatureResidual", "Residual", "residual_of"]
+__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
+
+#: A candidate is chosen only if this share of k(x, x) is left of it. The root of the rounding error: what smooth kernels gain
+#: from near copies of chosen points, the slope of f between them, is lost in the rounding of huge opposite weights.
+CLEAR = 1e-8
+#: The same where features are held in float32.
+_CLEAR_SINGLE = 1e-5
 
 
 class Residual(ABC):
@@ -18,12 +23,13 @@ class Residual(ABC):
     With P the projection onto the span of the chosen phi: R(x) = |phi(x) - P phi(x)|^2 and zr(x) = <mu - P mu, phi(x)>.
     """
 
-    def __init__(self, field: Field) -> None:
+    def __init__(self, field: Field, clear: float = CLEAR) -> None:
         """Begin with nothing chosen."""
         self.field = field
         self.left = field.diagonal.copy()
         self.z = field.z.copy()
-        self.floor = SPANNED * field.diagonal
+        self.clear = clear
+        self.floor = clear * field.diagonal
 
     @property
     @abstractmethod
@@ -97,7 +103,7 @@ class ExactResidual(Residual):
                 spanned = linalg.solve_triangular(self.root, across, lower=True, check_finite=False)
             own = float(diagonal[0] - spanned @ spanned)
             z = float(values[0] - spanned @ self.halves)
-            if own <= SPANNED * float(diagonal[0]):
+            if own <= self.clear * float(diagonal[0]):
                 return
         column = self.field.column(row)
         if n:
@@ -118,7 +124,7 @@ class FeatureResidual(Residual):
 
     def __init__(self, field: FeatureField, count: int) -> None:
         """Leave room for at most D directions."""
-        super().__init__(field)
+        super().__init__(field, _CLEAR_SINGLE if field.features.dtype == np.float32 else CLEAR)
         self.map_field = field
         self._basis = np.empty((min(count, field.mean.size), field.mean.size))
         self.size = 0
@@ -138,7 +144,7 @@ class FeatureResidual(Residual):
         length = float(np.sqrt(direction @ direction))
         if index is not None:
             self.left[index] = 0.0
-        if self.size == self._basis.shape[0] or length**2 <= SPANNED * float(phi @ phi):
+        if self.size == self._basis.shape[0] or length**2 <= self.clear * float(phi @ phi):
             return
         direction /= length
         self._basis[self.size] = direction
