@@ -96,7 +96,7 @@ def _weights(out: Path, measure: Measure, pools: list[_Pool], count: int) -> Non
     """Figures 3 and 4: the weights of 100 points, and their sum as points are added to a narrow kernel's choice."""
     weights = [np.sort(_weights_of("SBQ", measure, pool.points["SBQ"][:count])) for pool in pools]
     sums, negative = [float(each.sum()) for each in weights], [int((each < 0).sum()) for each in weights]
-    # The mixture is about 5 wide (its standard deviation is 2.6), so that a twentieth is 0.25.
+    # The middle of the mixture is about 5 wide (a standard deviation of 2.3 to each side): a twentieth is 0.25.
     narrow = ss.kernels.Gaussian(0.25)
     pool = measure.sample(4_000, np.random.SeedSequence([2, 0]))
     found = ss.sbq(pool, count, target=measure, kernel=narrow)

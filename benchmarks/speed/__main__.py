@@ -12,6 +12,7 @@ from benchmarks.speed import (
     drift,
     embedding,
     floor,
+    herding,
     maps,
     memory,
     merging,
@@ -43,6 +44,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "memory_stream": drift.BENCHMARK,
     "merge": merging.BENCHMARK,
     "criticisms": criticisms.BENCHMARK,
+    "herding": herding.BENCHMARK,
 }
 
 

@@ -184,3 +184,13 @@ def test_bad_input(what):
     build, error, message = BAD[what]
     with pytest.raises(error, match=message):
         build()
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 16, 17])
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 30.0])
+def test_gaussian_sums_that_store_nothing_equal_the_stored_ones(width, scale):
+    rng = np.random.default_rng(width)
+    x, w = scale * rng.normal(size=(1500, width)), rng.uniform(size=1500)
+    kernel = Gaussian(np.linspace(0.5, 2.0, width))
+    expected = kernel(x) @ (w / w.sum())
+    np.testing.assert_allclose(ss.measures.Empirical(x, w).own_embedding(kernel), expected, rtol=1e-13)

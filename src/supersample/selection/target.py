@@ -7,7 +7,7 @@ import numpy as np
 from supersample._random import Seed
 from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats, Points, PointsLike
-from supersample.embedding import MeanEmbedding
+from supersample.embedding import MeanEmbedding, moments
 from supersample.embedding.measures import Empirical, Measure
 from supersample.embedding.moments import squared_norms
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -105,7 +105,12 @@ class FeatureField(Field):
         self._blocks = cut(points.shape[0], max(1, _BLOCK_ELEMENTS // feature_map.n_features))
         for rows in self._blocks:
             feature_map.fill(points[rows], self.features[rows])
-        if isinstance(measure, Empirical):
+        if isinstance(measure, Empirical) and measure.points is points:
+            state = moments.init(feature_map.n_features)
+            for rows in self._blocks:
+                state = moments.update(state, self.features[rows], moments.scale_weights(measure.weights[rows]))
+            self.mean = state.mean()
+        elif isinstance(measure, Empirical):
             self.mean = MeanEmbedding(feature_map).update(measure.points, measure.weights).mean
         else:
             draws = measure.sample(_DRAWS, seed.child("mean features").sequence())
