@@ -115,8 +115,8 @@ class Fisher(FeatureMap):
     def _raw(self, rows: Floats) -> Floats:
         if rows.shape[1] != self._scores.n_inputs:
             raise InputError(
-                f"points must have {self._scores.n_inputs} columns, the model's {self._scores.n_inputs - 1} inputs and the label, "
-                f"got {rows.shape[1]}; pass np.column_stack([X, y])"
+                f"points must have {self._scores.n_inputs} columns, the model's {self._scores.n_inputs - 1} inputs and the "
+                f"label, got {rows.shape[1]}; pass np.column_stack([X, y])"
             )
         self._scores.check(rows)
         blocks = cut(rows.shape[0], BLOCK_ROWS)

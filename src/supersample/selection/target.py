@@ -1,6 +1,7 @@
 """Candidates and a target in the space of one kernel: all that greedy selection asks of them, exactly or by features."""
 
 from abc import ABC, abstractmethod
+from functools import cached_property
 
 import numpy as np
 
@@ -70,12 +71,17 @@ class ExactField(Field):
         rows = np.asarray(points, dtype=np.float64)
         if isinstance(measure, Empirical) and measure.points is points:
             self.z = measure.own_embedding(kernel)
-            self.energy = float(measure.weights @ self.z)
         else:
             self.z = measure.mean_embedding(kernel, rows)
-            self.energy = measure.energy(kernel)
         self.diagonal = kernel.diagonal(rows)
         self._tiles = [kernel.against(rows[tile]) for tile in cut(rows.shape[0], _TILE)]
+
+    @cached_property
+    def energy(self) -> float:
+        """E of the target; for many points it costs more than all else, and not everyone needs it."""
+        if isinstance(self.measure, Empirical) and self.measure.points is self.points:
+            return float(self.measure.weights @ self.z)
+        return self.measure.energy(self.kernel)
 
     def column(self, row: Floats) -> Floats:
         """Return one row of the Gram matrix, in tiles on all cores where there are many candidates."""

@@ -119,11 +119,11 @@ def simplex_weights(gram: Floats, z: Floats, start: Floats | None = None) -> Flo
     By the active-set method of Lawson and Hanson (1974) with the sum as a constraint: solve on the support, step back to the
     border where a weight would be negative, let in the point of the steepest gradient. Finite, and exact but for rounding.
     """
-    weights = np.zeros(z.size)
-    if start is None:
+    # The positive part of the free weights has nearly the right support, so that few points have to come or go.
+    weights = np.maximum(free_weights(gram, z)[0], 0.0) if start is None else start.copy()
+    if not bool((weights > 0).any()):
         weights[int(np.argmin(0.5 * np.diag(gram) - z))] = 1.0
-    else:
-        weights[:] = start
+    weights /= weights.sum()
     support = weights > 0
     barred = np.zeros(z.size, dtype=np.bool_)
     slack = _SLACK * float(np.diag(gram).max(initial=0.0))
