@@ -97,6 +97,12 @@ def test_a_start_that_does_not_fit(method):
         method(GOOD[:1], 8, start=first, kernel=Gaussian(1.0), replace=True)
 
 
+def test_a_start_off_the_simplex():
+    first = ss.sbq(GOOD, 3, kernel=Gaussian(1.0))
+    with pytest.raises(InputError, match="start must have weights that are positive and sum to one"):
+        ss.frank_wolfe(GOOD, 8, start=first, kernel=Gaussian(1.0))
+
+
 def test_variant():
     with pytest.raises(InputError, match="variant must be one of 'fixed', 'line-search'"):
         ss.frank_wolfe(GOOD, 3, variant="quick")

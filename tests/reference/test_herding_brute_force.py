@@ -122,6 +122,10 @@ def test_fixed_steps_are_herding_with_replacement():
     counts = np.bincount(herded.indices, minlength=len(pool)) / 40
     np.testing.assert_allclose(counts[stepped.indices], stepped.weights, atol=1e-15)
     assert len(stepped) < 40
+    first = ss.frank_wolfe(pool, 25, target=target, kernel=kernel, variant="fixed")
+    parts = ss.frank_wolfe(pool, 40, target=target, kernel=kernel, variant="fixed", start=first)
+    np.testing.assert_allclose(parts.mmd, stepped.mmd, rtol=1e-7)
+    assert dict(zip(parts.indices, parts.weights, strict=True)) == dict(zip(stepped.indices, stepped.weights, strict=True))
 
 
 @pytest.mark.parametrize("method", [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe])

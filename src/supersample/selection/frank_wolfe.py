@@ -1,5 +1,6 @@
 """Frank-Wolfe on the convex hull of the candidates' features: sparse weights that are positive and sum to one."""
 
+from dataclasses import replace as replace_fields
 from typing import Literal
 
 import numpy as np
@@ -7,6 +8,7 @@ import numpy as np
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import PointsLike, RandomState
+from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.features.kernels import KernelLike
 from supersample.features.kernels.base import Bandwidth
@@ -24,6 +26,7 @@ Variant = Literal["fixed", "line-search", "fully-corrective", "away", "pairwise"
 _VARIANTS = ("fixed", "line-search", "fully-corrective", "away", "pairwise")
 #: The duality gap, beside E + k(x, x), under which the target is matched as well as rounding lets it.
 _GAP = 1e-14
+_OFF_SIMPLEX = 1e-6
 
 
 @one_blas_thread()
@@ -68,7 +71,8 @@ def frank_wolfe(
     chosen_variant = choose(variant, "variant", _VARIANTS)
     seed = as_seed(random_state)
     field = build(candidates, target, kernel, bandwidth, features, seed)
-    count, chosen = begin(field, m, start, refine=refine, replace=replace)
+    first = _checked(start, fixed=chosen_variant == "fixed") if isinstance(start, Selection) else start
+    count, chosen = begin(field, m, first, refine=refine, replace=replace)
     atoms = Atoms(field, count, keep_columns=chosen_variant == "fully-corrective")
     note = ""
     if chosen_variant == "fixed":
@@ -79,9 +83,28 @@ def frank_wolfe(
             atoms.restore(chosen, start)
         note = _steps(atoms, count, chosen_variant, replace=replace, refine=refine)
     if weights is None:
-        before = None if start is None or chosen_variant == "fixed" else start.mmd
+        before = None if start is None else start.mmd
         return finish_table(field, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
     return finish(field, atoms.chosen(), weights, candidates, seed, note)
+
+
+def _checked(start: Selection, *, fixed: bool) -> Selection:
+    """Refuse weights that are off the simplex; for fixed steps, repeat each point as often as it was chosen."""
+    if bool((start.weights < 0).any()) or abs(float(start.weights.sum()) - 1.0) > _OFF_SIMPLEX:
+        raise InputError(
+            f"start must have weights that are positive and sum to one, as Frank-Wolfe steps keep them, got a sum of "
+            f"{float(start.weights.sum()):.6g} and a least weight of {float(start.weights.min()):.6g}; choose it with "
+            f"weights='simplex'"
+        )
+    if not fixed:
+        return start
+    times = np.rint(start.weights * start.mmd.size).astype(np.int64)
+    return replace_fields(
+        start,
+        indices=np.repeat(start.indices, times),
+        points=np.repeat(start.points, times, axis=0),
+        weights=np.full(int(times.sum()), 1.0 / max(1, int(times.sum()))),
+    )
 
 
 def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: bool) -> str:

@@ -103,9 +103,9 @@ class ExactField(Field):
 class FeatureField(Field):
     """Inner products of features, in z and columns alike so that their errors cancel: O(N D) a column, O(N D) memory."""
 
-    def __init__(self, feature_map: FeatureMap, points: Points, measure: Measure, seed: Seed) -> None:
+    def __init__(self, feature_map: FeatureMap, points: Points, measure: Measure, seed: Seed, note: str = "") -> None:
         """Transform the candidates; of a measure that is no set of points, draws are transformed."""
-        self.kernel, self.points, self.measure, self.note = feature_map.kernel, points, measure, ""
+        self.kernel, self.points, self.measure, self.note = feature_map.kernel, points, measure, note
         self.map = feature_map
         self.features: Features = np.empty((points.shape[0], feature_map.n_features), dtype=feature_map.dtype)
         self._blocks = cut(points.shape[0], max(1, _BLOCK_ELEMENTS // feature_map.n_features))
@@ -180,16 +180,17 @@ def build(
     if target is None:
         points = np.ascontiguousarray(points, dtype=np.float64)
     measure = as_measure(target, points)
-    if features is not None:
-        return FeatureField(features, points, measure, seed)
-    resolved.check_width(points.shape[1])
+    note = ""
     if not isinstance(measure, Empirical) and not measure.is_exact(resolved):
         note = (
             f"{type(measure).__name__} has no closed form for {resolved!r}, so {_DRAWS:,} draws stand for it: MMD is to those "
             f"draws."
         )
-        return ExactField(resolved, points, measure.sampled(_DRAWS, seed.child("draws").sequence()), note)
-    return ExactField(resolved, points, measure)
+        measure = measure.sampled(_DRAWS, seed.child("draws").sequence())
+    if features is not None:
+        return FeatureField(features, points, measure, seed, note)
+    resolved.check_width(points.shape[1])
+    return ExactField(resolved, points, measure, note)
 
 
 def first_best(values: Floats, scale: float) -> int:

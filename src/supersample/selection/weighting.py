@@ -9,7 +9,7 @@ from scipy import linalg
 from supersample._typing import Floats, Indices
 from supersample.records.arrays import choose
 
-__all__ = ["WEIGHTINGS", "Weighting", "Weights", "free_weights", "path_weights", "simplex_weights", "weigh"]
+__all__ = ["WEIGHTINGS", "Weighed", "Weighting", "free_weights", "path_weights", "simplex_weights", "weigh"]
 
 Mask = npt.NDArray[np.bool_]
 Weighting = Literal["uniform", "free", "simplex"]
@@ -20,7 +20,7 @@ SPANNED = 1e-10
 _SLACK = 1e-12
 
 
-class Weights(NamedTuple):
+class Weighed(NamedTuple):
     """The weights of all points, MMD^2 with the first one, two, ..., and the points that were spanned by earlier ones."""
 
     weights: Floats
@@ -28,7 +28,7 @@ class Weights(NamedTuple):
     spanned: Indices
 
 
-def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weights:
+def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weighed:
     """Return the weights of one kind, and MMD^2 of the first one, two, ... points each with their own weights of that kind.
 
     gram, z: kernel values between the points, and E k(x, point). O(m^3), for the simplex times the changes of its support.
@@ -40,13 +40,13 @@ def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weights:
         rows = np.tril(gram).sum(axis=1)
         within = np.cumsum(2.0 * rows - np.diag(gram)) / sizes**2
         squares = energy - 2.0 * np.cumsum(z) / sizes + within
-        return Weights(np.full(z.size, 1.0 / z.size), np.asarray(squares), np.empty(0, dtype=np.int64))
+        return Weighed(np.full(z.size, 1.0 / z.size), np.asarray(squares), np.empty(0, dtype=np.int64))
     if kind == "free":
         weights, explained, spanned = free_weights(gram, z)
-        return Weights(weights, np.asarray(energy - np.cumsum(explained)), spanned)
+        return Weighed(weights, np.asarray(energy - np.cumsum(explained)), spanned)
     table = path_weights(kind, gram, z)
     squares = energy - 2.0 * table @ z + np.einsum("ij,jk,ik->i", table, gram, table, optimize=True)
-    return Weights(table[-1], np.asarray(squares), np.empty(0, dtype=np.int64))
+    return Weighed(table[-1], np.asarray(squares), np.empty(0, dtype=np.int64))
 
 
 def path_weights(kind: str, gram: Floats, z: Floats) -> Floats:
@@ -117,8 +117,13 @@ def simplex_weights(gram: Floats, z: Floats, start: Floats | None = None) -> Flo
     """Return the weights that minimise w^T K w - 2 z^T w over w >= 0 with sum 1.
 
     By the active-set method of Lawson and Hanson (1974) with the sum as a constraint: solve on the support, step back to the
-    border where a weight would be negative, let in the point of the steepest gradient. Finite, and exact but for rounding.
+    border where a weight would be negative, let in the point of the steepest gradient. Finite, and exact but for rounding,
+    also where K is singular, if z are products of one vector with the features of K, as embeddings are.
     """
+    # A constant kernel changes nothing where weights sum to one; with it, K is singular only for points of which one lies
+    # in the affine hull of the others, and such a point has no gradient to enter by.
+    constant = float(np.diag(gram).max(initial=0.0))
+    gram, z = gram + constant, z + constant
     # The positive part of the free weights has nearly the right support, so that few points have to come or go.
     weights = np.maximum(free_weights(gram, z)[0], 0.0) if start is None else start.copy()
     if not bool((weights > 0).any()):
