@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supersample._random import Seed, as_seed
-from supersample._threads import BLOCK_ROWS, cut, map_blocks
+from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError
 from supersample.features.kernels import Kernel, KernelLike, Sum, as_kernel
@@ -24,6 +24,9 @@ class Measure(ABC):
     z(y) = E_x k(x, y) and E = E_x E_x' k(x, x') are all that herding and quadrature need of it:
     MMD^2 = E - 2 sum_j v_j z(y_j) + sum_jl v_j v_l k(y_j, y_l) (OWH eq. 5).
     """
+
+    #: Rows embedded at a time: enough for what each component costs once a block, few enough to stay in cache.
+    _block_rows = 4096
 
     @property
     @abstractmethod
@@ -64,7 +67,7 @@ class Measure(ABC):
                 total += factor * self._embed(term, rows[part])
             return total
 
-        return np.concatenate(map_blocks(work, cut(rows.shape[0], BLOCK_ROWS)))
+        return np.concatenate(map_blocks(work, cut(rows.shape[0], self._block_rows)))
 
     def energy(self, kernel: KernelLike) -> float:
         """Return E = E k(x, x'), for two independent draws of the measure."""

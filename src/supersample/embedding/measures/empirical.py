@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from supersample._compiled import gaussian
 from supersample._random import Seed
-from supersample._threads import cut, map_blocks
+from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, PointsLike
 from supersample.embedding.mean import MeanEmbedding
 from supersample.embedding.measures.base import Measure
@@ -23,6 +23,7 @@ _TILE = 1024
 _ROWS = 128
 #: Up to this width distances by differences are as fast as by a matrix product, and more exact.
 _WIDEST = 16
+_BATCH = 8
 
 
 class Empirical(Measure):
@@ -40,6 +41,8 @@ class Empirical(Measure):
     >>> Empirical([[0.0], [1.0]]).mean_embedding(Gaussian(1.0), [[0.0]]).round(4)
     array([0.8033])
     """
+
+    _block_rows = BLOCK_ROWS
 
     def __init__(self, points: PointsLike, weights: npt.ArrayLike | None = None, *, features: FeatureMap | None = None) -> None:
         """Fix points and weights, which need not sum to one."""
@@ -94,28 +97,31 @@ class Empirical(Measure):
         sums = self._gaussian_sums(resolved, tiles) if _is_plain_gaussian(resolved, self.dimension) else None
         prepared = [resolved.against(self.points[tile]) for tile in tiles] if sums is None else []
 
-        def work(row: int) -> list[tuple[Floats, Floats]]:
-            points, weights = self.points[tiles[row]], self.weights[tiles[row]]
-            found = []
+        def work(row: int) -> Floats:
+            """Return what a row of tiles adds to z from its first point on: to its own points, and mirrored to those after."""
+            start, points, weights = tiles[row].start, self.points[tiles[row]], self.weights[tiles[row]]
+            added = np.zeros(self.weights.size - start)
+            across, total = np.empty(weights.size), np.zeros(weights.size)
             for column in range(row, len(tiles)):
-                across, below = np.empty(weights.size), np.zeros(tiles[column].stop - tiles[column].start)
+                below = np.zeros(tiles[column].stop - tiles[column].start)
                 if sums is not None:
                     sums(row, column, across, below)
-                    found.append((across, below))
-                    continue
-                for part in cut(weights.size, _ROWS):
-                    values = prepared[column](points[part])
-                    across[part] = values @ self.weights[tiles[column]]
-                    below += weights[part] @ values
-                found.append((across, below))
-            return found
+                else:
+                    for part in cut(weights.size, _ROWS):
+                        values = prepared[column](points[part])
+                        across[part] = values @ self.weights[tiles[column]]
+                        below += weights[part] @ values
+                total += across
+                if column > row:
+                    added[tiles[column].start - start : tiles[column].stop - start] = below
+            added[: weights.size] = total
+            return added
 
         z = np.zeros(self.weights.size)
-        for row, found in enumerate(map_blocks(work, list(range(len(tiles))))):
-            for column, (across, below) in enumerate(found, start=row):
-                z[tiles[row]] += across
-                if column > row:
-                    z[tiles[column]] += below
+        # A few rows of tiles at a time: what all of them add would take memory of order N^2.
+        for batch in cut(len(tiles), _BATCH):
+            for row, added in enumerate(map_blocks(work, list(range(batch.start, batch.stop))), start=batch.start):
+                z[tiles[row].start :] += added
         return z
 
     def _gaussian_sums(self, kernel: Kernel, tiles: list[slice]) -> Callable[[int, int, Floats, Floats], None]:
