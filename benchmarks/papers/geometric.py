@@ -95,7 +95,7 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
             listed = ", ".join(f"{m}: {np.mean(each) - least:+.4f}" for m, each in found.items())
             print(f"figure 2     {name:9} {method:15} over the full model's {least:.4f}  {listed}")
         ax.set(xlabel="rows", ylabel="test NLL above the full model's", title=name)
-        ax.legend()
+        ax.legend(loc="lower left")
     if name == "covtype" and not quick:
         mine, theirs = abs(losses["SBQ"]["1000"][0] - least), abs(np.mean(losses["random"]["5000"]) - least)
         verdict = "met" if mine < theirs else "MISSED"
