@@ -22,6 +22,8 @@ __all__ = ["Integral", "integrate"]
 
 _METHODS = {"wkh": wkh, "sbq": sbq, "herd": herd}
 _CANDIDATES = 10_000
+#: Draws that stand for a measure without a closed form.
+_DRAWS = 20_000
 
 Parameter = Literal["amplitude", "width", "noise"]
 
@@ -115,30 +117,28 @@ def integrate(
     else:
         pool, first, start = _resumed(resume, count, start)
     start = start._replace(kernel=start.kernel.resolve(pool, random_state=seed.child("bandwidth").sequence()))
+    target, note = _embeddable(measure, start.kernel, seed)
     chosen = _METHODS[method](
-        pool, count, target=measure, kernel=start.kernel, start=first, random_state=seed.child("choice").sequence()
+        pool, count, target=target, kernel=start.kernel, start=first, random_state=seed.child("choice").sequence()
     )
     before = 0 if resume is None else len(resume)
     values = _call(f, np.asarray(chosen.points[before:], dtype=np.float64), vectorized)
     if resume is not None:
         values = np.concatenate([resume.values, values])
-    return _posterior(chosen, values, measure, start, parts, pool, seed)
+    prior = fitted(start, np.asarray(chosen.points, dtype=np.float64), values, parts) if parts else start
+    return _posterior(chosen, values, target, prior, pool, note)
 
 
-def _posterior(
-    chosen: Selection,
-    values: Floats,
-    measure: Measure,
-    start: Prior,
-    parts: frozenset[str],
-    pool: Floats,
-    seed: Seed,
-) -> Integral:
+def _embeddable(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:
+    """Return the measure, or draws in its place where it has no closed form for the kernel, and what to say about it."""
+    if isinstance(measure, Empirical) or measure.is_exact(kernel):
+        return measure, ""
+    note = f"{type(measure).__name__} has no closed form for {kernel!r}: {_DRAWS:,} draws stand for it, in mean and sd alike."
+    return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
+
+
+def _posterior(chosen: Selection, values: Floats, target: Measure, prior: Prior, pool: Floats, note: str) -> Integral:
     points = np.asarray(chosen.points, dtype=np.float64)
-    prior = fitted(start, points, values, parts) if parts else start
-    target: Measure = measure
-    if not isinstance(measure, Empirical) and not measure.is_exact(prior.kernel):
-        target = measure.sampled(20_000, seed.child("draws").sequence())
     gram = prior.kernel(points)
     gram[np.diag_indices_from(gram)] += (prior.noise / prior.amplitude) ** 2
     weights, explained, _ = free_weights(gram, target.mean_embedding(prior.kernel, points))
@@ -156,7 +156,7 @@ def _posterior(
         prior.noise,
         chosen.indices,
         pool,
-        chosen.note,
+        " ".join(filter(None, [note, chosen.note])),
     )
 
 
