@@ -14,7 +14,7 @@ from supersample.selection.herding import lengths
 from supersample.selection.refine import climb
 from supersample.selection.residual import CLEAR, ExactResidual, residual_of
 from supersample.selection.result import Selection
-from supersample.selection.target import TargetLike, build, first_best
+from supersample.selection.target import TargetLike, build
 from supersample.selection.weighting import Weighting
 
 __all__ = ["sbq", "wkh"]
@@ -118,9 +118,7 @@ def _select(
         residual.add(row)
     note = ""
     while len(chosen) < count:
-        gains = residual.gains() if by_variance else residual.slopes()
-        # Late gains are small, so ties are told beside the largest gain and not beside k(x, x).
-        best = first_best(gains, 1e3 * float(gains.max()))
+        best = residual.best(by_variance=by_variance)
         if best < 0:
             note = (
                 f"{len(chosen)} of {count} points: they span all candidates but for less than 1e-8 of k(x, x) (copies, or a "

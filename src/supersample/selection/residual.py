@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from scipy import linalg
 
+from supersample._compiled import residual
 from supersample._typing import Floats
 from supersample.selection.target import ExactField, FeatureField, Field
 
@@ -15,6 +16,7 @@ __all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of
 CLEAR = 1e-8
 #: The same where features are held in float32.
 _CLEAR_SINGLE = 1e-5
+_TIE = 1e-10
 
 
 class Residual(ABC):
@@ -40,20 +42,12 @@ class Residual(ABC):
     def add(self, row: Floats, index: int | None = None) -> None:
         """Take in a point, which may be off the pool; `index` says where it is in it."""
 
-    def gains(self) -> Floats:
-        """Return what each candidate would take off MMD^2, zr^2 / R; minus infinity where it is spanned."""
-        values = np.full(self.left.size, -np.inf)
-        np.divide(self.z * self.z, self.left, out=values, where=self.left > self.floor)
-        return values
+    def best(self, *, by_variance: bool) -> int:
+        """Return the candidate that takes most off MMD^2, zr^2 / R, or the one with the largest |zr|; -1 if all are spanned.
 
-    def slopes(self) -> Floats:
-        """Return |zr|, the linear criterion; minus infinity where the candidate is spanned."""
-        return np.where(self.left > self.floor, np.abs(self.z), -np.inf)
-
-    def _update(self, column: Floats, half: float) -> None:
-        """Subtract one more direction: `column` its products with the candidates, `half` with mu."""
-        self.z -= half * column
-        self.left -= column * column
+        Gains fall by orders of magnitude, so that ties are told beside the largest gain and not beside k(x, x).
+        """
+        return int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
 
 
 class ExactResidual(Residual):
@@ -67,7 +61,7 @@ class ExactResidual(Residual):
         self._root = np.zeros((count, count))
         self._halves = np.empty(count)
         self._rows = np.empty((count, field.points.shape[1]))
-        self._product = np.empty(field.size)
+        self._product = np.zeros(field.size)
         self.size = 0
 
     @property
@@ -108,12 +102,11 @@ class ExactResidual(Residual):
         column = self.field.column(row)
         if n:
             np.dot(spanned, self._factor[:n], out=self._product)
-            column -= self._product
-        column /= np.sqrt(own)
+        length = float(np.sqrt(own))
+        residual.subtract(self._product, length, z / length, column, self.z, self.left)
         self._factor[n] = column
-        self._root[n, :n], self._root[n, n] = spanned, np.sqrt(own)
-        self._halves[n], self._rows[n] = z / np.sqrt(own), row
-        self._update(column, z / np.sqrt(own))
+        self._root[n, :n], self._root[n, n] = spanned, length
+        self._halves[n], self._rows[n] = z / length, row
         self.size += 1
         if index is not None:
             self.left[index] = 0.0
@@ -149,7 +142,9 @@ class FeatureResidual(Residual):
         direction /= length
         self._basis[self.size] = direction
         self.size += 1
-        self._update(self.map_field.product(direction), float(self.map_field.mean @ direction))
+        column = self.map_field.product(direction)
+        half = float(self.map_field.mean @ direction)
+        residual.subtract(np.zeros(column.size), 1.0, half, column, self.z, self.left)
         if index is not None:
             self.left[index] = 0.0
 
