@@ -80,7 +80,7 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
     for m in (each for each in more if each < split.train_labels.size):
         losses.setdefault("random", {})[str(m)] = [_random(split, m, seed) for seed in range(repeats)]
         losses.setdefault("coreset", {})[str(m)] = [_coreset(split, m, seed) for seed in range(repeats)]
-    rows, chosen = _choose(split, full, sizes, 3_000 if quick else _LARGEST_POOL)
+    rows, chosen = _choose(split, sizes, 3_000 if quick else _LARGEST_POOL)
     for method, weighted in chosen.items():
         for m, (places, weights) in weighted.items():
             losses.setdefault(method, {})[str(m)] = [_refit(split, rows[places], weights)]
@@ -103,12 +103,13 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
     write_numbers(out / f"figure-2-{name}", {"full": least, "rows": split.train_labels.size, "test_nll": losses})
 
 
-def _choose(
-    split: Split, full: LogisticRegression, sizes: tuple[int, ...], largest: int
-) -> tuple[Indices, dict[str, dict[int, tuple[Indices, Floats]]]]:
-    """Choose by each method in the Fisher space of the full model, for the rows held out; weights on the simplex."""
+def _choose(split: Split, sizes: tuple[int, ...], largest: int) -> tuple[Indices, dict[str, dict[int, tuple[Indices, Floats]]]]:
+    """Choose by each method in Fisher space, for the rows held out; weights on the simplex."""
     labelled = np.column_stack([split.train, split.train_labels])
-    phi = ss.features.Fisher(full, kind="whitened", sample=labelled)
+    # Scores are taken at the model of all rows with the penalty that a refit to m rows has. At the full model itself the scores
+    # of a group that is separated from the rest are near 0 for each of its rows, and no row of it would be chosen.
+    m_rows = LogisticRegression(C=max(sizes) / split.train_labels.size, max_iter=500).fit(split.train, split.train_labels)
+    phi = ss.features.Fisher(m_rows, kind="whitened", sample=labelled)
     rows = np.random.default_rng(5).permutation(labelled.shape[0])[:largest]
     pool, target = phi.transform(labelled[rows]), phi.transform(np.column_stack([split.target, split.target_labels]))
     # Whitened scores have a mean square of D, so that sqrt(D) is their own scale. The median distance is not: where one class
