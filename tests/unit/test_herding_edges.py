@@ -65,8 +65,16 @@ def test_every_variant_on_copies_and_wide_kernels(variant):
 def test_a_target_that_is_matched_ends_the_selection(method):
     found = method(POOL, 50, target=POOL[[5, 70, 200]], kernel=Matern(0.5, 1.0))
     assert set(found.indices[:3].tolist()) == {5, 70, 200} or len(found) < 50
-    assert "match the target" in found.note
+    assert "what they leave of the target" in found.note
     assert found.mmd[-1] < 1e-7
+
+
+@pytest.mark.parametrize("method", [ss.sbq, ss.wkh])
+def test_a_target_out_of_reach_gives_nothing_and_says_so(method):
+    found = method(POOL, 5, target=[[1e6, 1e6]], kernel=Gaussian(1.0))
+    assert len(found) == 0
+    assert found.mmd.size == 0
+    assert "out of the kernel's reach" in found.note
 
 
 def test_few_features_span_everything_soon():

@@ -126,7 +126,10 @@ def _select(
             )
             break
         if float(residual.z[best]) ** 2 <= _MATCHED * residual.energy * float(residual.left[best]):
-            note = f"{len(chosen)} of {count} points: they match the target to rounding, so that no other point has weight."
+            note = (
+                f"{len(chosen)} of {count} points: no candidate has anything in common with what they leave of the target, to "
+                f"rounding (they match it, or it is out of the kernel's reach), so that no other point has weight."
+            )
             break
         row = field.row(best)
         if refine and isinstance(residual, ExactResidual):

@@ -31,7 +31,7 @@ class Weighed(NamedTuple):
 def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weighed:
     """Return the weights of one kind, and MMD^2 of the first one, two, ... points each with their own weights of that kind.
 
-    gram, z: kernel values between the points, and E k(x, point). O(m^3), for the simplex times the changes of its support.
+    gram, z: kernel values between the points, and E k(x, point). O(m^3); for the simplex O(m^4), a program for each size.
     """
     kind = choose(kind, "weights", WEIGHTINGS)
     sizes = np.arange(1, z.size + 1)
