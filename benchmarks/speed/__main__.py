@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.speed import (
     adaptive,
+    comparing,
     criticisms,
     crossover,
     discrepancy,
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "merge": merging.BENCHMARK,
     "criticisms": criticisms.BENCHMARK,
     "summarize": summarizing.BENCHMARK,
+    "compare": comparing.BENCHMARK,
     "herding": herding.BENCHMARK,
 }
 

@@ -52,7 +52,7 @@ def test_interrupted_by_the_user(checkpoint, tmp_path):
     told = told.decode()
     last = told.splitlines()[-1]
     assert last.startswith("stopped; ")
-    assert ("the checkpoint" if checkpoint else "with --checkpoint FILE") in last
+    assert ("goes on from" if checkpoint else "with --checkpoint FILE") in last
     assert "Traceback" not in told
 
 

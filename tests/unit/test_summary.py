@@ -126,7 +126,7 @@ def test_an_update_that_fails_leaves_the_summary_as_it_was(summary):
     with pytest.raises(MismatchError, match=r"missing: \['x'"):
         held.update(pa.table({"other": [1.0]}))
     bad = table.slice(0, 3).set_column(4, "weight", pa.array([1.0, -1.0, 1.0]))
-    with pytest.raises(InputError, match=r"column 'weight' must not be negative, got -1.0 in row 1"):
+    with pytest.raises(InputError, match=r"column 'weight' must not be negative, got -1.0 in row 6001"):
         summary.update(bad)
     assert held.to_bytes() == before
     assert summary.n_seen == 6000
@@ -216,7 +216,7 @@ def test_no_rows_one_row_and_fewer_rows_than_prototypes():
 def test_rows_without_weight_cannot_be_summarised():
     table = pa.table({"x": [1.0, 2.0], "w": [0.0, 0.0]})
     with pytest.raises(InputError, match="none of the 2 rows has a positive weight in column 'w'"):
-        _ = ss.summarize(table, weight="w").prototypes
+        ss.summarize(table, weight="w")
 
 
 def test_progress_is_told_after_each_batch():
@@ -234,3 +234,68 @@ def test_history_is_read_at_doublings_whatever_the_batches():
     parts = ss.summarize((table.slice(i, 777) for i in range(0, 40_000, 777)), prototypes=10, criticisms=0, random_state=0)
     assert [each.rows for each in whole.history] == [8192, 16_384, 32_768]
     assert whole.history == parts.history
+
+
+def test_values_that_go_missing_on_one_side_name_their_column():
+    rng = np.random.default_rng(0)
+    first = ss.summarize({"flag": np.zeros(6000, bool), "x": rng.normal(size=6000)}, 10, 2, random_state=0)
+    second = ss.summarize({"flag": pa.nulls(6000, pa.bool_()), "x": rng.normal(size=6000)}, like=first, random_state=1)
+    assert first.compare(second).changed == ("flag",)
+
+
+def test_a_column_that_never_changes_carries_no_part_of_a_difference():
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        first = ss.summarize({"ok": np.ones(2000), "x": rng.normal(size=2000)}, 5, 0, random_state=0)
+        second = ss.summarize({"ok": np.ones(2000), "x": rng.normal(size=2000)}, like=first, random_state=1)
+        change = next(each for each in first.compare(second).columns if each.name == "ok")
+        assert (change.mmd, change.pvalue, change.share) == (0.0, 1.0, 0.0)
+
+
+def test_ids_with_gaps_are_ids_whatever_library_they_came_through():
+    rng = np.random.default_rng(0)
+    ids = pa.array(rng.permutation(30_000)[:3000], mask=np.arange(3000) == 7)
+    table = pa.table({"user_id": ids, "x": rng.normal(size=3000)})
+    kinds = [[note.kind for note in ss.summarize(source, 5, 0).columns] for source in (table, table.to_pandas())]
+    assert kinds == [["left out", "number"]] * 2
+
+
+def test_rows_that_would_lose_digits_are_refused():
+    rng = np.random.default_rng(0)
+    first = ss.summarize({"x": rng.normal(size=500).astype(np.float32)}, 5, 0, random_state=0)
+    with pytest.raises(MismatchError, match=r"column 'x' must be of type float, .* got double.*digits would be lost"):
+        ss.summarize({"x": rng.normal(size=500)}, like=first)
+    with pytest.raises(MismatchError, match="got string"):
+        first.update({"x": ["5"]})
+    whole = ss.summarize({"x": rng.normal(size=500), "n": np.arange(500) % 7}, 5, 0, random_state=0)
+    more = pa.table({"n": pa.array([1, 2], pa.int8()), "x": pa.array([1.5, 2.5], pa.float32())})
+    assert whole.update(more).n_seen == 502  # nothing is lost, and the order of columns is free
+
+
+def test_tensors_are_vectors_and_come_back_as_tensors():
+    pixels = np.random.default_rng(0).integers(0, 255, (300, 4, 4)).astype(np.uint8)
+    table = pa.table({"image": pa.FixedShapeTensorArray.from_numpy_ndarray(pixels)})
+    made = ss.summarize(table, 5, 2, random_state=0)
+    assert [(note.kind, note.width) for note in made.columns] == [("vector", 16)]
+    assert made.prototypes.schema.field("image").type == table.schema.field("image").type
+    assert made.prototypes.column("image").to_pylist() == table.take(made.prototypes.column("_row")).column("image").to_pylist()
+
+
+def test_unions_and_text_that_is_none_are_refused():
+    x = pa.array(np.arange(5.0) ** 2)
+    union = pa.UnionArray.from_sparse(pa.array(np.zeros(5), pa.int8()), [x])
+    with pytest.raises(InputError, match="column 'u' must hold values of one type"):
+        ss.summarize(pa.table({"x": x, "u": union}))
+    broken = pa.StringArray.from_buffers(1, pa.py_buffer(np.array([0, 1], np.int32)), pa.py_buffer(b"\xff"))
+    with pytest.raises(InputError, match=r"UTF8|UTF-8"):
+        ss.summarize(pa.table({"s": broken}))
+
+
+def test_what_cannot_be_summarised_says_so_at_once():
+    with pytest.raises(InputError, match="none of the 2 rows has a positive weight"):
+        ss.summarize({"x": [1.0, 2.0], "w": [0.0, 0.0]}, weight="w")
+    held = ss.summarize({"x": [1.0, 2.0, 4.0], "w": [1.0, 1.0, 1.0]}, weight="w")
+    with pytest.raises(InputError, match=r"column 'w' must not be negative, got -1\.0 in row 3"):
+        held.update({"x": [1.0], "w": [-1.0]})
+    assert held.n_seen == 3
+    assert "nearer" not in str(held)  # all rows are kept: there is nothing to be nearer than

@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet
 import pytest
 
 import supersample as ss
@@ -208,9 +209,83 @@ def test_checkpoints_are_told_from_summaries_and_from_other_runs(tmp_path, summa
         ss.load(path)
     with pytest.raises(MismatchError, match="prototypes: 5 then, 6 now"):
         ss.summarize(_table(60), checkpoint=path, prototypes=6, criticisms=2, random_state=0)
-    with pytest.raises(MismatchError, match="random_state: 0 then, 1 now"):
+    with pytest.raises(MismatchError, match=r"random_state: \[0\] then, \[1\] now"):
         ss.summarize(_table(60), checkpoint=path, prototypes=5, criticisms=2, random_state=1)
     summary.save(tmp_path / "s.ss")
     with pytest.raises(InputError, match="which is a summary"):
         ss.summarize(_table(60), checkpoint=tmp_path / "s.ss", **options)
     assert ss.summarize(_table(60), checkpoint=path, **options).n_seen == 60
+
+
+def test_a_checkpoint_of_other_data_is_refused(tmp_path):
+    rng = np.random.default_rng(0)
+    options = {"prototypes": 5, "criticisms": 2, "random_state": 0}
+
+    def refused(first, second, match, **more):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.checkpoint"
+        ss.summarize(first, checkpoint=path, **options)
+        with pytest.raises(MismatchError, match=match):
+            ss.summarize(second, checkpoint=path, **{**options, **more})
+
+    one, other = rng.normal(size=(600, 1)), 50 + rng.normal(size=(600, 1))
+    refused(one, other, "its first row is another")
+    refused(iter([one]), iter([other]), "its first row is another")
+    refused(iter([one]), iter([one[:100]]), "it has 100 rows, fewer than the 600 read then")
+    for folder, data in (("a", one), ("b", other)):
+        (tmp_path / folder).mkdir()
+        pa.parquet.write_table(pa.table({"x": data[:, 0]}), tmp_path / folder / "rows.parquet")
+    refused(tmp_path / "a" / "rows.parquet", tmp_path / "b" / "rows.parquet", "source: ")
+    refused(one, one, "random_state", random_state=np.int64(7))
+
+
+def test_a_checkpoint_knows_what_its_run_was_to_be_like(tmp_path):
+    first, second = (ss.summarize(_table(n), 5, 2, random_state=0) for n in (80, 90))
+    ss.summarize(_table(60), like=first, checkpoint=tmp_path / "c", random_state=0)
+    with pytest.raises(MismatchError, match="like: "):
+        ss.summarize(_table(60), like=second, checkpoint=tmp_path / "c", random_state=0)
+
+
+def test_an_interrupted_run_has_written_its_checkpoint(tmp_path):
+    def rows():
+        yield _table(30)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        ss.summarize(rows(), 5, 2, checkpoint=tmp_path / "c", random_state=0)
+    told = []
+    ss.summarize(iter([_table(60)]), 5, 2, checkpoint=tmp_path / "c", random_state=0, progress=told.append)
+    assert told[0].start == 30
+
+
+@pytest.mark.parametrize("path", ["", ".", "/", "a\0b"])
+def test_paths_that_name_no_file_are_refused(summary, path):
+    with pytest.raises(InputError, match="path must name a file"):
+        summary.save(path)
+    with pytest.raises(InputError, match="path must name a file"):
+        ss.load(path)
+
+
+def test_a_long_name_can_be_saved(summary, tmp_path):
+    summary.save(tmp_path / ("n" * 250))
+    assert ss.load(tmp_path / ("n" * 250)).n_seen == summary.n_seen
+
+
+@pytest.mark.parametrize(
+    ("trail", "value"),
+    [
+        (("stream", "fields", "n_seen"), -5),
+        (("stream", "fields", "n_seen"), 2**70),
+        (("stream", "fields", "chunks"), -1),
+        (("history",), {"tuple": [1, 2]}),
+        (("outcome", "fields", "mmd"), -5.0),
+        (("outcome", "fields", "mmd"), {"float": "nan"}),
+        (("stream", "fields", "criticisms", "fields", "size"), 10**9),
+        (("stream", "fields", "background", "fields", "next_mantissa"), 0.0),
+    ],
+)
+def test_impossible_numbers_are_refused(trail, value, tmp_path):
+    data = ss.summarize(_table(6000), prototypes=5, criticisms=2, n_features=24, random_state=0).to_bytes()
+    path = tmp_path / "forged.ss"
+    path.write_bytes(_forged(data, _replaced(("contents", *trail), value)))
+    with pytest.raises(InputError, match=r"forged\.ss does not hold a summary"):
+        ss.load(path)

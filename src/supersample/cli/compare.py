@@ -64,7 +64,7 @@ def compare(
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
         tell_json(found.to_dict() | {"differs": drift, "level": level} | sides | written)
     else:
-        _tell(found, (left, right), rows if drift else 0)
+        _tell(found, (left, right), rows if drift else 0, level)
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
@@ -86,8 +86,8 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
     return first, load_all([right])[0]
 
 
-def _tell(found: "Comparison", names: tuple[str, str], rows: int) -> None:
-    tell(str(found))
+def _tell(found: "Comparison", names: tuple[str, str], rows: int, level: float) -> None:
+    tell(found.in_words(level))
     changed = [each for each in found.columns if each.name in found.changed]
     if changed:
         width = max(len(each.name) for each in changed)

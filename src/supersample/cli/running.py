@@ -55,4 +55,4 @@ def _where_to_go_on(checkpoint: Path | None) -> str:
         return "nothing is kept of it (with --checkpoint FILE, the same command goes on where it stopped)"
     if checkpoint.exists():
         return f"the same command goes on from {str(checkpoint)!r}"
-    return f"the checkpoint {str(checkpoint)!r} was not due yet, so the same command begins anew"
+    return "nothing was read yet, so the same command begins anew"

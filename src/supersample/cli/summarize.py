@@ -47,6 +47,7 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
       supersample summarize today.csv --like logs.ss -o today.ss
     """
     quiet = options.pop("quiet")
+    _refuse_equal({"--output": output, "--report": page, "--checkpoint": options["checkpoint"]})
     settings = _settings(options)
     source = sources[0] if len(sources) == 1 else list(sources)
     summary = run(source, settings, progress=options["progress"], quiet=quiet)
@@ -67,6 +68,14 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
+
+
+def _refuse_equal(paths: dict[str, Path | None]) -> None:
+    given = [(name, Path(path).resolve()) for name, path in paths.items() if path is not None]
+    for place, (name, path) in enumerate(given):
+        for other, theirs in given[:place]:
+            if path == theirs:
+                raise click.UsageError(f"{name} must be another file than {other}, got {path.name} for both")
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:

@@ -11,7 +11,10 @@ from supersample.features.landmark import Landmark
 from supersample.features.nystroem import Nystroem
 from supersample.features.waves import Waves
 
-__all__ = ["Certificate", "captured_energy", "certify", "theorem_one"]
+__all__ = ["Certificate", "captured_energy", "certify", "random_baseline", "theorem_one"]
+
+#: Random sets that a baseline is taken over, at most.
+_MOST_SETS = 20
 
 
 class Certificate(NamedTuple):
@@ -37,6 +40,18 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certifica
     each = held_out.terms(squares)
     spread = float(each.std(ddof=1)) / np.sqrt(each.size)
     return Certificate(mmd, spread / (2.0 * mmd) if mmd > 0 else 0.0)
+
+
+def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, size: int) -> float:
+    """Return the held-out MMD of `size` rows drawn at random: the root mean square over the draws that a sample holds.
+
+    sample: rows in random order; they are cut into sets of `size`, of which at most 20 are looked at. One set alone would tell
+    mostly its own luck.
+    """
+    sets = max(1, min(_MOST_SETS, sample.shape[0] // size))
+    features = held_out.transform(sample[: sets * size]).astype(np.float64)
+    means = features.reshape(sets, -1, features.shape[1]).mean(axis=1)
+    return float(np.sqrt(np.mean(((means - moments.mean()) ** 2).sum(axis=1))))
 
 
 def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:

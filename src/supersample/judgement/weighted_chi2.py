@@ -12,6 +12,8 @@ __all__ = ["quantile", "survival"]
 _NEGLIGIBLE = 1e-12
 #: Distance from the mean, in standard deviations, within which the saddlepoint formula is 0 / 0 and is interpolated.
 _NEAR_MEAN = 1e-3
+#: So many standard deviations below the mean nothing is left that float64 could tell from 1.
+_CERTAIN = 9.0
 #: Probabilities under this come from the saddlepoint formula, whose error is relative, not absolute.
 _FAR_TAIL = 1e-5
 #: Terms of the inversion summed at a time, and at most.
@@ -106,6 +108,8 @@ def _lugannani_rice(x: float, weights: Floats) -> float:
     inner = 1.0 - 2.0 * t * weights
     exponent = t * x + 0.5 * float(np.log(inner).sum())
     w = np.sign(t) * np.sqrt(2.0 * max(exponent, 0.0))
+    if w < -_CERTAIN:
+        return 1.0
     v = t * np.sqrt(2.0 * float(((weights / inner) ** 2).sum()))
     # log of the normal density and tail, so that the ratio to the density stays finite in the far tail.
     log_density = -0.5 * w * w - 0.5 * np.log(2.0 * np.pi)

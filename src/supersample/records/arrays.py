@@ -75,14 +75,17 @@ def check_same_width(left: Points, right: Points, left_name: str, right_name: st
         )
 
 
-def check_weights(weights: npt.ArrayLike, n_rows: int, name: str, *, all_zero: bool = False) -> Weights:
-    """Return `weights` as n_rows non-negative float64 numbers, with a positive one among them unless `all_zero` may be."""
+def check_weights(weights: npt.ArrayLike, n_rows: int, name: str, *, all_zero: bool = False, first: int = 0) -> Weights:
+    """Return `weights` as n_rows non-negative float64 numbers, with a positive one among them unless `all_zero` may be.
+
+    first: the number of the first row, for messages.
+    """
     array = _as_weights(weights, n_rows, name)
-    _refuse_non_finite(array, name)
+    _refuse_non_finite(array, name, first)
     if bool((array < 0).any()):
         row = int(np.argmax(array < 0))
         raise InputError(
-            f"{name} must not be negative, got {array[row]} in row {row}; drop such rows or give them a weight of 0"
+            f"{name} must not be negative, got {array[row]} in row {first + row}; drop such rows or give them a weight of 0"
         )
     if not all_zero and not bool((array > 0).any()):
         raise InputError(
@@ -160,7 +163,7 @@ def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
     return np.ascontiguousarray(array, dtype=np.float64)
 
 
-def _refuse_non_finite(array: npt.NDArray[Any], name: str) -> None:
+def _refuse_non_finite(array: npt.NDArray[Any], name: str, first: int = 0) -> None:
     # One sum tells in most cases; only where it is not finite is the array searched (a sum may overflow by itself).
     with np.errstate(over="ignore", invalid="ignore"):
         if array.dtype.kind != "f" or bool(np.isfinite(array.sum(dtype=np.float64))):
@@ -170,7 +173,7 @@ def _refuse_non_finite(array: npt.NDArray[Any], name: str) -> None:
         return
     position = tuple(int(axis[0]) for axis in np.nonzero(bad))
     what = "NaN" if np.isnan(array[position]) else "infinity"
-    where = f"row {position[0]}" + (f", column {position[1]}" if len(position) > 1 else "")
+    where = f"row {first + position[0]}" + (f", column {position[1]}" if len(position) > 1 else "")
     raise InputError(
         f"{name} contains {what} ({int(bad.sum())} value{'s' * (int(bad.sum()) != 1)} not finite, the first in {where}); "
         f"drop or impute such rows first"

@@ -1,11 +1,18 @@
 """Checkpoints: a state on disk from which a broken run goes on as if nothing had happened."""
 
+import glob
+import hashlib
+import itertools
 import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+
 from supersample.errors import InputError, MismatchError
+from supersample.records.sources import Source
 from supersample.summary.container import read_file, write_atomically
 from supersample.summary.state import State
 from supersample.summary.stored import restore, store
@@ -22,6 +29,7 @@ class Checkpoint:
     source: str
     every_rows: int | None
     every_seconds: float
+    beginning: str = ""
     _rows: int = 0
     _at: float = field(default_factory=time.monotonic)
 
@@ -30,7 +38,9 @@ class Checkpoint:
         rows, now = state.n_seen - self._rows, time.monotonic()
         due = now - self._at >= self.every_seconds or (self.every_rows is not None and rows >= self.every_rows)
         if rows > 0 and (due or done):
-            write_atomically(self.path, store(state, kind="checkpoint", source=self.source, asked=self.asked))
+            write_atomically(
+                self.path, store(state, kind="checkpoint", source=self.source, asked=self.asked, beginning=self.beginning)
+            )
             self._rows, self._at = state.n_seen, now
 
     def resume(self) -> State | None:
@@ -52,4 +62,48 @@ class Checkpoint:
                 f"the same arguments, or delete the file to begin anew"
             )
         self._rows = restored.state.n_seen
+        self.beginning = str(restored.more["beginning"])
+        for partial in self.path.parent.glob(f".{glob.escape(self.path.name[:200])}.*.partial"):
+            partial.unlink(missing_ok=True)  # left by a run that was killed while it wrote
         return restored.state
+
+    def batches(self, given: Source, skip: int) -> Iterator[pa.RecordBatch]:
+        """Yield the rows from number `skip` on, having made sure that the source begins as it did and is as long.
+
+        What can be read once only is read from its beginning, and so checked as it goes by.
+        """
+        if skip == 0 or not given.identity:
+            yield from self._checked(given.batches(0), skip, given.label)
+            return
+        if given.n_rows is not None and given.n_rows < skip:
+            raise self._another(given.label, f"it has {given.n_rows:,} rows, fewer than the {skip:,} read then")
+        for _ in self._checked(itertools.islice(given.batches(0), 1), 0, given.label):
+            pass
+        yield from given.batches(skip)
+
+    def _checked(self, batches: Iterable[pa.RecordBatch], skip: int, label: str) -> Iterator[pa.RecordBatch]:
+        seen = 0
+        for batch in batches:
+            if seen == 0:
+                found = _digest(batch.slice(0, 1))
+                if self.beginning and found != self.beginning:
+                    raise self._another(label, "its first row is another")
+                self.beginning = found
+            before, seen = seen, seen + batch.num_rows
+            if seen > skip:
+                yield batch.slice(max(0, skip - before))
+        if seen < skip:
+            raise self._another(label, f"it has {seen:,} rows, fewer than the {skip:,} read then")
+
+    def _another(self, label: str, why: str) -> MismatchError:
+        return MismatchError(
+            f"checkpoint {str(self.path)!r} belongs to a run over other data than {label}: {why}; start it with the same "
+            f"source, or delete the file to begin anew"
+        )
+
+
+def _digest(batch: pa.RecordBatch) -> str:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch.take(pa.array(range(batch.num_rows))))
+    return hashlib.sha256(sink.getvalue()).hexdigest()

@@ -1,5 +1,6 @@
 """Two summaries compared without the data: whether they differ, in which columns, and where."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -25,6 +26,8 @@ _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
 _SHOWN = 10
 #: Level at which columns are said to have changed, after adjustment for their number.
 _LEVEL = 0.05
+#: A variance this small beside the largest square is rounding of the mean.
+_NO_SPREAD = 1e-24
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,16 @@ class Comparison(TestResult):
         }
 
     def __str__(self) -> str:
-        """Say it in words."""
-        verdict = "differ" if self.rejects() else "show no difference"
+        """Say it in words, at the 5% level."""
+        return self.in_words()
+
+    def in_words(self, level: float = 0.05) -> str:
+        """Say whether the two differ at a level, how far apart they are, and in which columns."""
+        verdict = "differ" if self.rejects(level) else "show no difference"
         lines = [
-            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the 5% level",
+            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {level:.3g} level"
+            if level != _LEVEL
+            else f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the 5% level",
             f"  MMD      {self.mmd:.4g}",
             f"  p-value  {self.pvalue:.4g}",
             f"  columns  {', '.join(self.changed) if self.changed else 'none stands out by itself'}",
@@ -119,7 +128,7 @@ def compare(left: State, right: State) -> Comparison:
         n_y=second.n_seen,
         n_features=first.plan.feature_map.n_features,
         null_quantiles=test.null_quantiles,
-        columns=_columns(left, first, second),
+        columns=_columns(left, right, first, second),
         left_rows=_telling_rows(left, first, samples[0].features @ witness),
         right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
     )
@@ -147,14 +156,11 @@ def _ratios(state: Stream) -> Floats:
     return np.asarray(weights / float(state.background.shares() @ weights))
 
 
-def _columns(state: State, first: Stream, second: Stream) -> tuple[ColumnChange, ...]:
+def _columns(left: State, right: State, first: Stream, second: Stream) -> tuple[ColumnChange, ...]:
     """Test each column by itself on the background samples, and adjust the p-values by Holm's rule."""
-    assert state.encoding is not None
-    found = []
-    for name, place in state.encoding.places().items():
-        sides = [each.background.rows.points[:, place] for each in (first, second)]
-        shares = [each.background.shares() for each in (first, second)]
-        found.append((name, *_column_test(sides, shares)))
+    shares = [each.background.shares() for each in (first, second)]
+    blocks = zip(_blocks(left, first), _blocks(right, second), strict=True)
+    found = [(name, *_column_test([mine, theirs], shares)) for (name, mine), (_, theirs) in blocks]
     order = np.argsort([pvalue for _, _, pvalue, _ in found], kind="stable")
     adjusted, least = np.empty(len(found)), 0.0
     for rank, place_of in enumerate(order):
@@ -168,6 +174,22 @@ def _columns(state: State, first: Stream, second: Stream) -> tuple[ColumnChange,
     return tuple(sorted(changes, key=lambda each: (-each.share, each.pvalue, each.name)))
 
 
+def _blocks(state: State, held: Stream) -> Iterator[tuple[str, Floats]]:
+    """Yield each column with the coordinates of its background rows, one of them telling where a value is missing.
+
+    Values that go missing after the first rows have no coordinate of their own in the kernel, only one for all columns.
+    """
+    assert state.encoding is not None
+    rows = state.kept.at(held.background.rows.positions).combine_chunks()
+    for block in state.encoding.blocks:
+        column = rows.column(block.name).combine_chunks()
+        out = np.zeros((rows.num_rows, block.width + 1))
+        absent = block.fill(column if isinstance(column, pa.Array) else column.chunk(0), out[:, :-1])
+        if absent is not None:
+            out[:, -1] = absent
+        yield block.name, out
+
+
 def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, float, float]:
     """Return MMD, p-value, and MMD^2 beyond its mean under the null, of some coordinates."""
     sizes = [1.0 / float(each @ each) for each in shares]
@@ -177,7 +199,8 @@ def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, floa
         size * float(share @ np.einsum("ij,ij->i", side - middle, side - middle))
         for size, share, side in zip(sizes, shares, sides, strict=True)
     ) / sum(sizes)
-    if not spread > 0:
+    size = max(float(np.abs(side).max(initial=0.0)) for side in sides)
+    if not spread > _NO_SPREAD * size * size:
         return 0.0, 1.0, 0.0
     kernel = Gaussian(float(np.sqrt(2.0 * spread)))
     phi = Fourier(kernel, _COLUMN_FEATURES, origin=middle, random_state=_COLUMN_SEED)

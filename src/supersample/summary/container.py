@@ -10,6 +10,7 @@ import os
 import secrets
 import struct
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -101,6 +102,8 @@ def _parsed(body: bytes, length: int) -> Contents:
     if header["table"] != len(body) - at:
         raise ValueError("the table has another length than the header says")
     table = pa.ipc.open_stream(pa.py_buffer(body[at:])).read_all()
+    if table.nbytes > len(body):
+        raise ValueError("the table is larger than the file: it was compressed, which no summary is")
     table.validate(full=True)
     return Contents(header["contents"], arrays, table)
 
@@ -109,7 +112,10 @@ def as_path(path: Any, name: str) -> Path:
     """Return a path from what users write."""
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError(f"{name} must be a path, got {type(path).__name__}")
-    return Path(path)
+    made = Path(path)
+    if not made.name or "\0" in str(made):
+        raise InputError(f"{name} must name a file, got {str(path)!r}")
+    return made
 
 
 def read_file(path: Path) -> bytes:
@@ -122,7 +128,7 @@ def read_file(path: Path) -> bytes:
 
 def write_atomically(path: Path, data: bytes) -> None:
     """Write a file so that its name shows the old contents or the new ones, never a part, even after a power cut."""
-    partial = path.with_name(f".{path.name}.{secrets.token_hex(4)}.partial")
+    partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
             file.write(data)
@@ -132,7 +138,8 @@ def write_atomically(path: Path, data: bytes) -> None:
     except OSError as error:
         raise InputError(f"path must name a file that can be written, got {str(path)!r}: {error.strerror}") from error
     finally:
-        partial.unlink(missing_ok=True)
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
     if hasattr(os, "O_DIRECTORY"):
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
         try:

@@ -21,7 +21,7 @@ class Kept:
     @classmethod
     def none(cls, schema: pa.Schema) -> "Kept":
         """Return no rows."""
-        return cls(np.empty(0, dtype=np.int64), schema.empty_table())
+        return cls(np.empty(0, dtype=np.int64), pa.Table.from_batches([], schema))
 
     def joined(self, first: int, rows: pa.RecordBatch) -> "Kept":
         """Return these rows and those of a batch that begins at position `first`."""

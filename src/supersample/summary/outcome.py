@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
-from supersample.judgement.certificate import captured_energy, certify
+from supersample.judgement.certificate import captured_energy, certify, random_baseline
 from supersample.selection import background, stream
 from supersample.selection.calibration import calibrate
 from supersample.selection.pool import kernel_block
@@ -47,6 +48,7 @@ class Outcome:
     energy: float
 
 
+@one_blas_thread()
 def outcome_of(state: Stream) -> Outcome | None:
     """Finish a stream (on a copy) and describe the result; None if no row of positive weight was seen."""
     selected = stream.finish(state)
@@ -69,7 +71,7 @@ def outcome_of(state: Stream) -> Outcome | None:
         background_shares=shares,
         mmd=certificate.mmd,
         error=certificate.error,
-        random_mmd=certify(plan.held_out, selected.held_out, sample.rows.points[: len(rows)]).mmd,
+        random_mmd=random_baseline(plan.held_out, selected.held_out, sample.rows.points, len(rows)),
         energy=captured_energy(plan.feature_map, sample.rows.points, shares),
     )
 
@@ -81,5 +83,5 @@ def read(state: Stream) -> Reading | None:
         return None
     certificate = certify(state.plan.held_out, state.held_out, held.points)
     sample = background.settled(state.background, state.settings.n_background)
-    drawn = certify(state.plan.held_out, state.held_out, sample.rows.points[: len(held)])
-    return Reading(state.n_seen, certificate.mmd, certificate.error, drawn.mmd)
+    drawn = random_baseline(state.plan.held_out, state.held_out, sample.rows.points, len(held))
+    return Reading(state.n_seen, certificate.mmd, certificate.error, drawn)

@@ -9,13 +9,17 @@ __all__ = ["Bar", "Progress"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: rows read, of how many where that is known, MMD of the points held now, seconds so far."""
+    """How far a run has come: rows read, of how many where that is known, MMD of the points held now, seconds so far.
+
+    start: rows that a checkpoint had already.
+    """
 
     rows: int
     total: int | None
     mmd: float | None
     seconds: float
     done: bool
+    start: int = 0
 
 
 class Bar:
@@ -33,6 +37,7 @@ class Bar:
             self._bar = tqdm(
                 desc=self._label,
                 total=progress.total,
+                initial=progress.start,
                 unit=" rows",
                 unit_scale=True,
                 file=sys.stderr,

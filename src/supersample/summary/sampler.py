@@ -12,7 +12,7 @@ from supersample.embedding.moments import ScaledWeights, scale_log_weights, scal
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel, KernelLike
-from supersample.judgement.certificate import Certificate, captured_energy, certify, theorem_one
+from supersample.judgement.certificate import Certificate, captured_energy, certify, random_baseline, theorem_one
 from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights
 from supersample.records.names import check_names
 from supersample.selection import stream
@@ -240,8 +240,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def random_mmd_(self) -> float:
         """The held-out MMD of as many uniformly random rows as there are prototypes."""
         selected = self._require_selected()
-        drawn = selected.background.rows.points[: len(selected.rows)]
-        return certify(selected.plan.held_out, selected.held_out, drawn).mmd
+        drawn = selected.background.rows.points
+        return random_baseline(selected.plan.held_out, selected.held_out, drawn, len(selected.rows))
 
     @property
     def energy_(self) -> float:

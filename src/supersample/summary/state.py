@@ -3,17 +3,19 @@
 State and pure functions: `init`, `update`, `settle`, `merge`. How rows are cut into batches leaves no trace.
 """
 
+import re
 import zlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.records.arrays import check_weights
-from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same
+from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same, weights_of
 from supersample.selection import stream
 from supersample.selection.plan import WARM_UP, Plan, Settings
 from supersample.selection.rows import Rows
@@ -78,6 +80,9 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     if state.stream is not None:
         return _feed(state, batch)
     if state.encoding is None:
+        if state.request.weight is not None:  # told now, while nothing has been taken in
+            column, name = batch.column(state.request.weight), f"column {state.request.weight!r}"
+            check_weights(weights_of(column), batch.num_rows, name, all_zero=True, first=state.n_seen)
         held = state.kept.joined(state.n_seen, batch)
         if held.positions.size < WARM_UP:
             return replace(state, kept=held)
@@ -156,7 +161,7 @@ def _feed(state: State, batch: pa.RecordBatch) -> State:
     encoding, held = state.encoding, state.stream
     assert encoding is not None
     assert held is not None
-    rows = _rows(encoding, batch)
+    rows = _rows(encoding, batch, held.n_seen)
     first, history, start = held.n_seen, state.history, 0
     while start < len(rows):
         mark = _next_mark(held.n_seen)
@@ -169,14 +174,15 @@ def _feed(state: State, batch: pa.RecordBatch) -> State:
     return replace(state, stream=held, kept=state.kept.after(first, batch, held_positions(held)), history=history)
 
 
-def _rows(encoding: Encoding, batch: pa.RecordBatch) -> Rows:
+def _rows(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:
+    """Return the points and weights of a batch that begins at position `first` of the stream."""
     points = encoding.points(batch)
     weights = encoding.weights(batch)
     positions = np.arange(len(points), dtype=np.int64)
     if weights is None:
         half: Floats = np.full(len(points), 0.5)
         return Rows(points, positions, half, np.ones(len(points), dtype=np.int64))
-    checked = check_weights(weights, len(points), f"column {encoding.weight_column!r}", all_zero=True)
+    checked = check_weights(weights, len(points), f"column {encoding.weight_column!r}", all_zero=True, first=first)
     return Rows(points, positions, *scale_weights(checked))
 
 
@@ -201,14 +207,35 @@ def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     columns = []
     for field in schema:
         column = batch.column(field.name)
-        try:
-            columns.append(column if column.type == field.type else column.cast(field.type))
-        except pa.ArrowException as error:
-            raise MismatchError(
-                f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which "
-                f"does not convert ({error})"
-            ) from error
+        columns.append(column if column.type == field.type else _converted(column, field))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
+    """Return a column in the type of the rows seen before, if it says the same in that type to the last digit."""
+    try:
+        if _family(column.type) != _family(field.type) and column.null_count < len(column):
+            raise pa.ArrowInvalid("another kind of values")
+        made = column.cast(field.type)
+        back = made.cast(column.type)
+        same = pc.equal(column, back).fill_null(True)
+        if pa.types.is_floating(column.type):
+            same = pc.or_(same, pc.is_nan(column).fill_null(True))
+        if not pc.all(same).as_py():
+            raise pa.ArrowInvalid("digits would be lost")
+    except pa.ArrowException as error:
+        raise MismatchError(
+            f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which does "
+            f"not convert ({' '.join(str(error).split())}); convert it first"
+        ) from error
+    return made
+
+
+def _family(kind: pa.DataType) -> str:
+    """Name what may be converted into each other: numbers, or types that differ in their unit or layout alone."""
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "number"
+    return re.split(r"[\[(<]", str(kind))[0]
 
 
 def _described(schema: pa.Schema) -> str:

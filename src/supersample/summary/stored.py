@@ -13,7 +13,7 @@ from supersample.selection.plan import Plan, Settings
 from supersample.selection.stream import Stream
 from supersample.summary.container import Contents, from_bytes, to_bytes
 from supersample.summary.kept import Kept
-from supersample.summary.outcome import Outcome
+from supersample.summary.outcome import Outcome, Reading
 from supersample.summary.plain import pack, require_types, unpack
 from supersample.summary.state import Request, State
 
@@ -84,6 +84,7 @@ def _restored(contents: Contents) -> Restored:
         kept,
         _expect(unpack(header["history"], arrays), tuple),
     )
+    _require(all(isinstance(each, Reading) for each in state.history), "the history is impossible")
     _require_request(state.request, contents.table.column_names)
     state = _with_stream(state, header["stream"], header["encoding"], arrays)
     settled = None
@@ -131,6 +132,13 @@ def _require_outcome(outcome: Outcome, kept: Kept) -> None:
         _require(bool(np.isin(positions, kept.positions).all()), "the outcome names rows that the file does not hold")
         _require(positions.ndim == 1 and all(each.shape == positions.shape for each in values), "the outcome is incomplete")
     _require(outcome.prototypes.size > 0, "the outcome has no prototypes")
+    inside = (outcome.nearest >= 0) & (outcome.nearest < outcome.prototypes.size)
+    _require(bool(inside.all()), "the outcome names prototypes that there are not")
+    numbers = (outcome.mmd, outcome.random_mmd, outcome.energy)
+    _require(all(np.isfinite(each) and each >= 0 for each in numbers), "the outcome is impossible")
+    _require(not outcome.error < 0, "the outcome is impossible")
+    for _, values in groups:
+        _require(all(bool(np.isfinite(each).all()) for each in values), "the outcome is impossible")
 
 
 def _require_request(request: Request, names: list[str]) -> None:
@@ -148,7 +156,14 @@ def _require_consistent(state: State) -> None:
     assert held is not None
     assert state.encoding is not None
     _require(state.encoding.width == held.width, "encoding and stream differ in width")
+    _require(0 <= held.n_used <= held.n_seen < 1 << 62 and 0 <= held.chunks < 1 << 62, "the numbers of rows are impossible")
+    last = int(state.kept.positions[-1]) if state.kept.positions.size else -1
+    _require(held.n_seen > last and bool((state.kept.positions >= 0).all()), "rows stand beyond the end of the stream")
+    _require(held.reservoir.size == held.settings.n_prototypes, "the reservoir has another size than was asked for")
+    _require(held.criticisms.size == held.settings.n_criticisms, "the criticisms have another number than was asked for")
+    _require(held.reservoir.basis_at >= 0, "the numbers of rows are impossible")
     sample = held.background
+    _require(sample.next_mantissa > 0, "the background sample is impossible")
     for rows in (
         held.pending,
         held.reservoir.rows,

@@ -1,11 +1,15 @@
 """summarize: any table or stream in, a Summary out, in one pass and fixed memory."""
 
+import hashlib
 import inspect
+import json
 import os
 import time
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Literal, cast
+
+import numpy as np
 
 from supersample._random import as_seed
 from supersample._typing import RandomState
@@ -55,7 +59,8 @@ def summarize(
         chosen rows are kept.
     weight: the column that says what each row counts for.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
-    like: a Summary whose encoding, kernel, features and sizes are used again, so that the two can be merged and compared.
+    like: a Summary whose encoding, kernel, features and sizes are used again, so that the two can be merged and compared. Its
+        own are fixed from then on, where it has seen fewer than 5,000 rows.
     checkpoint: a file that is written every `checkpoint_seconds` (and `checkpoint_rows`); a run that is started again with the
         same arguments goes on from there, and ends in the same summary.
     progress: True shows a bar on standard error; a function is called with a Progress after each batch.
@@ -77,7 +82,7 @@ def summarize(
     state = states.init(_request(asked, random_state), given.schema) if like is None else _alike(like, asked, random_state)
     tell = _teller(progress, given.label)
     if checkpoint is None:
-        return Summary(_run(given, state, None, tell), given.label)
+        return _summary(_run(given, state, None, tell), given.label)
     saver = Checkpoint(
         as_path(checkpoint, "checkpoint"),
         _fingerprint(given, state, random_state),
@@ -86,7 +91,12 @@ def summarize(
         _seconds(checkpoint_seconds),
     )
     with alone(saver.path, "checkpoint"):
-        return Summary(_run(given, saver.resume() or state, saver, tell), given.label)
+        return _summary(_run(given, saver.resume() or state, saver, tell), given.label)
+
+
+def _summary(state: State, label: str) -> Summary:
+    """Return the summary, having made sure that there is something to choose from."""
+    return Summary(state, label, settled=states.settle(state))
 
 
 def _request(asked: dict[str, Any], random_state: RandomState) -> Request:
@@ -120,7 +130,10 @@ def _fingerprint(given: Source, state: State, random_state: RandomState) -> dict
     """Return what must be the same for a run to go on from a checkpoint, as plain values."""
     request = state.request
     settings = request.settings
-    features = settings.features
+    features, seed_parts = settings.features, (settings.seed.entropy, *settings.seed.path)
+    alike = ""
+    if state.plan is not None and state.encoding is not None:
+        alike = json.dumps([dict(state.plan.feature_map.identity), state.encoding.to_plain()["blocks"]], sort_keys=True)
     return {
         "source": dict(given.identity),
         "columns": [f"{field.name}: {field.type}" for field in given.schema],
@@ -135,7 +148,8 @@ def _fingerprint(given: Source, state: State, random_state: RandomState) -> dict
         "kernel": repr(settings.kernel),
         "features": features if isinstance(features, str) else repr(features),
         "n_features": settings.n_features,
-        "random_state": random_state if isinstance(random_state, int) else None,
+        "random_state": None if random_state is None or isinstance(random_state, np.random.Generator) else list(seed_parts),
+        "like": None if state.plan is None else hashlib.sha256(alike.encode()).hexdigest(),
     }
 
 
@@ -154,19 +168,25 @@ def _teller(progress: Any, label: str) -> Callable[[Progress], None] | None:
 
 
 def _run(given: Source, state: State, saver: Checkpoint | None, tell: Callable[[Progress], None] | None) -> State:
-    begun = time.monotonic()
+    begun, start = time.monotonic(), state.n_seen
 
     def report(*, done: bool) -> None:
         if tell is not None:
             reading = None if state.stream is None else read(state.stream)
             mmd = None if reading is None else reading.mmd
-            tell(Progress(state.n_seen, given.n_rows, mmd, time.monotonic() - begun, done))
+            tell(Progress(state.n_seen, given.n_rows, mmd, time.monotonic() - begun, done, start))
 
-    for batch in given.batches(state.n_seen):
-        state = states.update(state, batch)
+    batches = given.batches(0) if saver is None else saver.batches(given, state.n_seen)
+    try:
+        for batch in batches:
+            state = states.update(state, batch)
+            if saver is not None:
+                saver.consider(state)
+            report(done=False)
+    except KeyboardInterrupt:
         if saver is not None:
-            saver.consider(state)
-        report(done=False)
+            saver.consider(state, done=True)
+        raise
     if state.n_seen == 0:
         raise InputError(f"source must have at least one row, got none from {given.label}")
     if saver is not None:

@@ -239,11 +239,13 @@ class Summary:
     def __str__(self) -> str:
         """Say the headline numbers in words."""
         outcome = self._read()
-        ratio = outcome.random_mmd / outcome.mmd if outcome.mmd > 0 else np.inf
+        nearer = ""
+        if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < self.n_seen:
+            nearer = f", {outcome.random_mmd / outcome.mmd:.1f} times nearer to the data than rows at random"
         left_out = [note.name for note in self.columns if note.kind == "left out"]
         lines = [
             f"{outcome.prototypes.size:,} rows stand for {self.n_seen:,} of {self.source}",
-            f"  MMD         {outcome.mmd:.4g} +- {outcome.error:.2g}, {ratio:.1f} times nearer to the data than rows at random",
+            f"  MMD         {outcome.mmd:.4g} +- {outcome.error:.2g}{nearer}",
             f"  criticisms  {outcome.criticisms.size:,} rows that they miss",
             f"  kernel      {self.kernel!r} on {self._encoding().width} coordinates of {len(self._encoding().blocks)} columns",
         ]

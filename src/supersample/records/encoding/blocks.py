@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from supersample._typing import Floats
 from supersample.errors import InputError
 
-__all__ = ["Block", "Category", "Number", "Vector", "block_of", "numbers_of", "vectors_of"]
+__all__ = ["Block", "Category", "Number", "Vector", "block_of", "numbers_of", "plain_storage", "vectors_of"]
 
 #: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
 FURTHEST = 10.0
@@ -47,7 +47,7 @@ class Block:
 
         None stands for no such value.
         """
-        absent = self._fill(column, out)
+        absent = self._fill(plain_storage(column), out)
         if self.missing:
             out[:, -1] = 0.0 if absent is None else absent
             absent = None
@@ -157,6 +157,11 @@ def block_of(plain: Mapping[str, Any]) -> Block:
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "label"}
     block: Block = {"number": Number, "category": Category, "vector": Vector}[plain["label"]](**fields)
     return block
+
+
+def plain_storage(column: pa.Array) -> pa.Array:
+    """Return the values under an extension type, such as the lists that tensors are stored as."""
+    return column.storage if isinstance(column, pa.ExtensionArray) else column
 
 
 def numbers_of(column: pa.Array) -> npt.NDArray[Any]:

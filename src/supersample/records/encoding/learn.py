@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample._typing import Floats
-from supersample.records.encoding.blocks import Block, Category, Number, Vector, numbers_of, vectors_of
+from supersample.records.encoding.blocks import Block, Category, Number, Vector, numbers_of, plain_storage, vectors_of
 
 __all__ = ["LeftOut", "learn_block"]
 
@@ -36,6 +36,7 @@ def learn_block(name: str, column: pa.Array, weight: float, *, forced: bool) -> 
 
     forced: the user named it, so ids and text are taken as numbers and categories all the same.
     """
+    column = plain_storage(column)
     kind = column.type
     missing = column.null_count > 0
     if column.null_count == len(column):
@@ -46,7 +47,8 @@ def learn_block(name: str, column: pa.Array, weight: float, *, forced: bool) -> 
         return _number(name, weight, "time", numbers_of(column).astype(np.float64))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = numbers_of(column).astype(np.float64)
-        if pa.types.is_integer(kind) and not forced and _counts_rows(name, values):
+        # Whole numbers with gaps come as floating-point numbers from some libraries.
+        if not forced and _counts_rows(name, values):
             return LeftOut("looks like an id: every value differs")
         return _number(name, weight, "number", values)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_string_view(kind):
@@ -87,7 +89,7 @@ def _scale(values: Floats, centre: float) -> float | None:
 def _counts_rows(name: str, values: Floats) -> bool:
     """Say whether whole numbers are ids: all different, and either consecutive or in a column named like one."""
     finite = values[np.isfinite(values)]
-    if finite.size < _ENOUGH or np.unique(finite).size < finite.size:
+    if finite.size < _ENOUGH or bool((finite != np.floor(finite)).any()) or np.unique(finite).size < finite.size:
         return False
     steps = np.diff(finite)
     return bool(np.abs(steps).max() == 1.0 and np.ptp(steps) == 0.0) or _ID_NAME.search(name) is not None

@@ -13,7 +13,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.records.encoding.blocks import Block, Number, block_of, numbers_of
 from supersample.records.encoding.learn import LeftOut, learn_block
 
-__all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same"]
+__all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same", "weights_of"]
 
 #: What users may pass as `columns`: names, or names with weights; None for all.
 ColumnChoice = Sequence[str] | Mapping[str, float] | None
@@ -82,7 +82,7 @@ class Encoding:
         """Return the column of weights, None where rows count alike."""
         if self.weight_column is None:
             return None
-        return numbers_of(batch.column(self.weight_column)).astype(np.float64)
+        return weights_of(batch.column(self.weight_column))
 
     def to_plain(self) -> dict[str, Any]:
         """Return what determines the encoding as plain values, which can be stored as JSON and compared."""
@@ -97,6 +97,11 @@ class Encoding:
         """Return the encoding that `to_plain` described."""
         blocks = tuple(block_of(each) for each in plain["blocks"])
         return cls(blocks, tuple(ColumnNote(**each) for each in plain["notes"]), plain["weight_column"])
+
+
+def weights_of(column: pa.Array) -> Weights:
+    """Return a column of weights as numbers, missing ones as NaN."""
+    return numbers_of(column).astype(np.float64)
 
 
 def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encoding:

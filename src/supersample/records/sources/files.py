@@ -44,12 +44,12 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
     for file in files[1:]:
         schema = _promoted(schema, file, files[0])
     counts = [file.n_rows for file in files]
-    sizes = [[file.path.name, file.path.stat().st_size] for file in files]
+    known = [[str(file.path.resolve()), file.path.stat().st_size, file.path.stat().st_mtime_ns] for file in files]
     return Source(
         label=files[0].path.name if len(files) == 1 else f"{len(files)} files",
         schema=schema,
         n_rows=None if None in counts else sum(count or 0 for count in counts),
-        identity={"kind": "files", "files": sizes},
+        identity={"kind": "files", "files": known},
         batches=lambda skip: _read(files, schema, skip),
     )
 

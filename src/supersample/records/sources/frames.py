@@ -88,8 +88,13 @@ def _reader(frame: Any) -> pa.RecordBatchReader:
 
 
 def _cut(reader: pa.RecordBatchReader, schema: pa.Schema, label: str) -> Batches:
-    for batch in guarded(reader, label, _STOPPED):
+    for batch in guarded(map(_validated, reader), label, _STOPPED):
         yield from (conform(piece, schema, label) for piece in pieces(batch))
+
+
+def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
+    batch.validate(full=True)  # what other code made may hold anything, text that is none included
+    return batch
 
 
 def _pandas_schema(frame: Any) -> pa.Schema:

@@ -34,6 +34,12 @@ def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
             f"source must not have a column named {taken[0]!r}, got one in {where}: a summary adds columns of the names "
             f"{', '.join(RESERVED)} to its rows; rename or drop it"
         )
+    mixed = [field.name for field in schema if pa.types.is_union(field.type)]
+    if mixed:
+        raise InputError(
+            f"source: column {mixed[0]!r} must hold values of one type, got {schema.field(mixed[0]).type} in {where}; convert "
+            f"or drop it"
+        )
     return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
 
 
