@@ -3,7 +3,7 @@
 import inspect
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -24,7 +24,7 @@ from supersample.summary.progress import Bar, Progress
 from supersample.summary.state import Request, State
 from supersample.summary.summary import Summary
 
-__all__ = ["summarize"]
+__all__ = ["empty_like", "request_of", "summarize"]
 
 
 def summarize(
@@ -48,7 +48,8 @@ def summarize(
     """Summarise a table or a stream in one pass: the rows that stand for it, those that they miss, and how good they are.
 
     source: a path, a glob, a folder or a list of them (Parquet, CSV, Arrow, Feather, NDJSON), "-" for standard input, a frame
-        or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, or an iterator of batches.
+        or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, an iterator of batches, or a
+        frame of a cluster (Dask DataFrame or Array, Spark DataFrame), which is read where it lies.
     prototypes, criticisms: how many rows to choose.
     columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
         chosen rows are kept.
@@ -73,7 +74,9 @@ def summarize(
         "bandwidth": bandwidth, "features": features, "n_features": n_features,
     }  # fmt: skip
     given = open_source(source)
-    state = states.init(_request(asked, random_state), given.schema) if like is None else _alike(like, asked, random_state)
+    state = (
+        states.init(request_of(asked, random_state), given.schema) if like is None else empty_like(like, asked, random_state)
+    )
     saver = None
     if checkpoint is not None:
         saver = Checkpoint(
@@ -87,7 +90,8 @@ def summarize(
     return Summary(_run(given, state, saver, _teller(progress, given.label)), given.label)
 
 
-def _request(asked: dict[str, Any], random_state: RandomState) -> Request:
+def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:
+    """Turn what users write into a request, each argument checked."""
     prototypes, criticisms = asked["prototypes"], asked["criticisms"]
     check_count(prototypes, "prototypes")
     check_count(criticisms, "criticisms", minimum=0)
@@ -96,7 +100,7 @@ def _request(asked: dict[str, Any], random_state: RandomState) -> Request:
     return Request(settings, asked["columns"], asked["weight"])
 
 
-def _alike(like: Any, asked: dict[str, Any], random_state: RandomState) -> State:
+def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -> State:
     """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
     if not isinstance(like, Summary):
         raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
