@@ -1,5 +1,6 @@
 """Partitions in files, frames of them on each engine, and readers that fail or kill their process once."""
 
+import inspect
 import os
 import signal
 from pathlib import Path
@@ -7,6 +8,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as parquet
+
+import supersample as ss
 
 #: The first partition has rows enough for a warm-up, so what befalls the others befalls them in mid-run.
 SIZES = (5_200, 0, 900, 1_500)
@@ -25,6 +28,22 @@ def mixed(n, seed):
             "count": rng.poisson(4, n),
             "w": rng.gamma(1.0, size=n) * (rng.random(n) < 0.8),
         }
+    )
+
+
+def chosen_locally(tables, method, m, **options):
+    """Return what distributed herding gives, its parts one after the other in this process."""
+    from supersample.engines import local
+    from supersample.engines.herding import select
+
+    names = inspect.signature(getattr(ss, method)).bind(tables, m, **options)
+    names.apply_defaults()
+    return select(local.cluster(tables), method, names.arguments)
+
+
+def same_selection(left, right):
+    return all(
+        np.array_equal(getattr(left, name), getattr(right, name)) for name in ("indices", "points", "weights", "mmd", "runs")
     )
 
 

@@ -12,6 +12,7 @@ from benchmarks.speed import (
     drift,
     embedding,
     floor,
+    herding,
     maps,
     memory,
     merging,
@@ -45,6 +46,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "merge": merging.BENCHMARK,
     "criticisms": criticisms.BENCHMARK,
     "summarize": summarizing.BENCHMARK,
+    "herding": herding.BENCHMARK,
 }
 
 

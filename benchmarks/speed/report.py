@@ -58,7 +58,7 @@ class Benchmark:
 
 def surroundings() -> dict[str, Any]:
     """Describe the machine and the versions that the numbers belong to."""
-    names = ("supersample", "numpy", "scipy", "numba", "hyppo", "goodpoints")
+    names = ("supersample", "numpy", "scipy", "numba", "hyppo", "goodpoints", "coreax", "jax")
     versions = {each.metadata["Name"]: each.version for each in metadata.distributions() if each.metadata["Name"] in names}
     return {
         "machine": _processor(),

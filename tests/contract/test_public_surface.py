@@ -38,11 +38,13 @@ def test_every_promised_name_is_there_and_documented():
     promised = {
         "MeanEmbedding", "TestResult", "circular_discrepancy", "circular_ensemble",
         "errors", "features", "kernels", "mmd2", "two_sample_test",
+        "Integral", "Selection", "frank_wolfe", "herd", "integrate", "measures", "quadrature_weights", "sbq", "wkh",
     }  # fmt: skip
     assert promised <= set(ss.__all__)
     assert {"Gaussian", "Laplacian", "Matern", "Cauchy", "Sum", "Function"} <= set(ss.kernels.__all__)
     assert {"Fourier", "Fastfood", "Nystroem", "FeatureMap"} <= set(ss.features.__all__)
-    for module in (ss, ss.kernels, ss.features, ss.errors):
+    assert {"Empirical", "GaussianMixture", "Measure", "Uniform"} <= set(ss.measures.__all__)
+    for module in (ss, ss.kernels, ss.features, ss.errors, ss.measures):
         for name in module.__all__:
             value = getattr(module, name)
             documented = inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value)
@@ -69,7 +71,9 @@ def test_every_module_says_what_it_exports(name):
     assert set(own_public_names(module)) <= set(exported)
 
 
-@pytest.mark.parametrize("name", ["supersample", "supersample.kernels", "supersample.features", "supersample.errors"])
+@pytest.mark.parametrize(
+    "name", ["supersample", "supersample.kernels", "supersample.features", "supersample.errors", "supersample.measures"]
+)
 def test_public_lists_are_sorted(name):
     listed = load(name).__all__
     assert list(listed) == sorted(listed)

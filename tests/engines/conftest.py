@@ -32,6 +32,9 @@ class DaskEngine:
     def frame(self, read, n):
         return dask_frame(read, n)
 
+    def columns(self, frame, names):
+        return frame[names]
+
     def leave_one_worker(self):
         self.cluster.scale(1)
         deadline = time.monotonic() + 60
@@ -67,6 +70,9 @@ class SparkEngine:
 
     def frame(self, read, n):
         return spark_frame(self.session, read, n)
+
+    def columns(self, frame, names):
+        return frame.select(*names)
 
     def leave_one_worker(self):
         self.session.stop()

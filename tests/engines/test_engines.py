@@ -2,11 +2,12 @@
 
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import supersample as ss
-from engine_parts import OPTIONS, SIZES, reader
+from engine_parts import OPTIONS, SIZES, chosen_locally, reader, same_selection
 from supersample.engines import local
 
 pytestmark = [
@@ -63,6 +64,18 @@ def test_no_rows_at_all_are_refused(engine, folder):
     read = reader(folder)
     with pytest.raises(ss.errors.InputError, match="at least one row"):
         ss.summarize(engine.frame(lambda _: read(1), 2), **OPTIONS)
+
+
+@pytest.mark.parametrize(("method", "target"), [("sbq", None), ("herd", "array")])
+def test_distributed_herding_is_that_of_the_local_engine(engine, folder, tables, method, target):
+    names = ["b", "count", "w"]
+    points = [table.select(names) for table in tables]
+    few = np.random.default_rng(0).normal(size=(40, 3))
+    options = {"random_state": 3, "target": None if target is None else few}
+    found = getattr(ss, method)(engine.columns(engine.frame(reader(folder), len(SIZES)), names), 12, **options)
+    assert same_selection(found, chosen_locally(points, method, 12, **options))
+    rows = pa.concat_tables(points).take(pa.array(found.indices))
+    assert np.array_equal(np.column_stack([column.to_numpy() for column in rows.columns]), found.points)
 
 
 def test_the_number_of_workers_leaves_no_trace(engine, folder, expected):

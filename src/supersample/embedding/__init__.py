@@ -1,5 +1,6 @@
-"""Mean embeddings: the moments of phi that stand for a data set, streamed and merged."""
+"""Mean embeddings: the moments of phi that stand for a data set, streamed and merged; and target measures."""
 
+from supersample.embedding import measures
 from supersample.embedding.mean import MeanEmbedding
 
-__all__ = ["MeanEmbedding"]
+__all__ = ["MeanEmbedding", "measures"]

@@ -4,7 +4,7 @@ Works with a `distributed` client where there is one, otherwise with the schedul
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from typing import Any
 
@@ -26,7 +26,7 @@ from supersample.errors import InputError, InputTypeError, SupersampleError
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
 
-__all__ = ["partitions", "run"]
+__all__ = ["cluster", "partitions", "run"]
 
 
 def run(frame: Any, job: Job) -> Summary:
@@ -59,6 +59,30 @@ def partitions(frame: Any) -> list[Any]:
     if len(parts) == 0:
         raise InputError(f"source must have at least one partition, got none in {name_of(frame)}")
     return list(parts)
+
+
+class _Cluster:
+    """The partitions of a frame, for distributed herding."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+    def heads(self) -> Iterator[bytes]:
+        return _heads(self.parts, None)
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        lazy = [dask.delayed(work)(index, part) for index, part in enumerate(self.parts)]
+        return _computed(lazy, lazy, 0)
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        count = len(self.parts)
+        dealt = [dask.delayed(split, nout=count)(index, part) for index, part in enumerate(self.parts)]
+        return _computed([dask.delayed(work)([each[group] for each in dealt]) for group in range(count)], dealt, 0)
+
+
+def cluster(frame: Any) -> _Cluster:
+    """Return what distributed herding works on."""
+    return _Cluster(partitions(frame))
 
 
 def _heads(parts: list[Any], weight: str | None) -> Iterator[bytes]:

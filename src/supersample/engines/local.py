@@ -1,7 +1,7 @@
 """The reference engine: partitions one after the other in this process. The others must end in its bytes."""
 
 import inspect
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from supersample.engines.job import Job, job_of
@@ -10,7 +10,7 @@ from supersample.errors import InputError
 from supersample.summary import Summary
 from supersample.summary import summarize as alone
 
-__all__ = ["run", "summarize"]
+__all__ = ["cluster", "run", "summarize"]
 
 
 def summarize(parts: Sequence[Any], **options: Any) -> Summary:
@@ -26,6 +26,28 @@ def summarize(parts: Sequence[Any], **options: Any) -> Summary:
     bound = inspect.signature(alone).bind(parts, **options)
     bound.apply_defaults()
     return run(parts, job_of(bound.arguments))
+
+
+class _Cluster:
+    """Partitions in this process, for distributed herding."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+
+    def heads(self) -> Iterator[bytes]:
+        return (head(index, None, source) for index, source in enumerate(self.parts))
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        return [work(index, source) for index, source in enumerate(self.parts)]
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        dealt = [split(index, source) for index, source in enumerate(self.parts)]
+        return [work([each[group] for each in dealt]) for group in range(len(self.parts))]
+
+
+def cluster(parts: Sequence[Any]) -> _Cluster:
+    """Return what distributed herding works on."""
+    return _Cluster(parts)
 
 
 def run(parts: Sequence[Any], job: Job) -> Summary:

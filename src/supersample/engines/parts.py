@@ -30,6 +30,7 @@ __all__ = [
     "head",
     "label_of",
     "merge_parts",
+    "naming",
     "packed",
     "summarize_part",
     "tree",
@@ -54,7 +55,7 @@ def head(index: int, weight: str | None, source: Any) -> bytes:
     Rows of weight zero are passed over: they say nothing of the data, and there may be any number of them.
     """
     held: list[pa.RecordBatch] = []
-    with _naming(index):
+    with naming(index):
         given = open_source(source)
         missing = WARM_UP
         for batch in given.batches(0):
@@ -102,7 +103,7 @@ def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
     Time O(n (d D + M)); memory that of a batch and of the state, where the source is read in batches.
     """
     state = states.part(_unpacked(empty), index)
-    with _naming(index):
+    with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
     return packed(state) if state.n_seen else NOTHING
@@ -159,12 +160,13 @@ def unreadable(index: int, error: BaseException) -> SupersampleError:
 def failed(index: int, why: str) -> InputError:
     """Return the error that says that a partition could not be read, and why."""
     return InputError(
-        f"partition {index} could not be read: {why}; no summary was made; mend or leave out that partition and run again"
+        f"partition {index} could not be read: {why}; nothing was returned; mend or leave out that partition and run again"
     )
 
 
 @contextmanager
-def _naming(index: int) -> Iterator[None]:
+def naming(index: int) -> Iterator[None]:
+    """Name the partition in whatever goes wrong inside."""
     try:
         yield
     except Exception as error:

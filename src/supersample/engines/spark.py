@@ -17,7 +17,7 @@ from supersample.errors import InputTypeError
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
 
-__all__ = ["run"]
+__all__ = ["cluster", "run"]
 
 Batches = Iterable[pa.RecordBatch]
 
@@ -31,10 +31,7 @@ def run(frame: Any, job: Job) -> Summary:
     The partitions that hold the first 5,000 rows are begun once more than the others. A Python worker holds a batch of rows and
     one state, or the two that it merges, whatever the size of a partition; the driver gets the state of the whole.
     """
-    if not hasattr(frame, "mapInArrow"):
-        raise InputTypeError(f"source must be a Spark DataFrame, got {name_of(frame)}; pass source.to_spark() or .toDF()")
-    if frame.isStreaming:
-        raise InputTypeError("source must have an end, got a streaming Spark DataFrame; summarise its batches in foreachBatch")
+    frame = _checked(frame)
     empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
     states = _each(frame, lambda index, rows: summarize_part(empty, index, rows)).persist()
     try:
@@ -45,6 +42,53 @@ def run(frame: Any, job: Job) -> Summary:
     finally:
         states.unpersist()
     return finish(bytes(found[0].state) if found else NOTHING, label_of(n_parts))
+
+
+class _Cluster:
+    """The partitions of a frame, for distributed herding."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = _checked(frame)
+        self.count = 0
+
+    def heads(self) -> Iterator[bytes]:
+        return _heads(self.frame, None)
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        with told(self.frame, "first pass", parts=True):
+            rows = _each(self.frame, lambda index, rows: work(index, rows), empty=work).collect()
+        self.count = len(rows)
+        return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        def dealt(batches: Batches) -> Iterator[pa.RecordBatch]:
+            index = _index()
+            some = (batch for batch in batches if batch.num_rows)
+            first = next(some, None)
+            for group, piece in enumerate(split(index, None if first is None else chain([first], some))):
+                yield pa.RecordBatch.from_pydict({"part": [index], "state": [piece], "pair": [group]})
+
+        def chosen(pieces: pa.Table) -> pa.Table:
+            ordered = pieces.sort_by("part")
+            return pa.Table.from_batches([_row(ordered.column("pair")[0].as_py(), work(ordered.column("state").to_pylist()))])
+
+        pieces = self.frame.mapInArrow(dealt, _SCHEMA + ", pair long").repartition(self.count, "pair")
+        with told(self.frame, f"choosing in {self.count} parts"):
+            rows = pieces.groupBy("pair").applyInArrow(chosen, _SCHEMA).collect()
+        return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
+
+
+def cluster(frame: Any) -> _Cluster:
+    """Return what distributed herding works on."""
+    return _Cluster(frame)
+
+
+def _checked(frame: Any) -> Any:
+    if not hasattr(frame, "mapInArrow"):
+        raise InputTypeError(f"source must be a Spark DataFrame, got {name_of(frame)}; pass source.to_spark() or .toDF()")
+    if frame.isStreaming:
+        raise InputTypeError("source must have an end, got a streaming Spark DataFrame; summarise its batches in foreachBatch")
+    return frame
 
 
 def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
@@ -58,16 +102,21 @@ def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
             return
 
 
-def _each(frame: Any, work: Callable[[int, Iterator[pa.RecordBatch]], bytes]) -> Any:
-    """Return a frame of one row for each partition: its index, and what `work` makes of its rows."""
+def _each(frame: Any, work: Callable[[int, Any], bytes], *, empty: Callable[[int, Any], bytes] = lambda _, __: NOTHING) -> Any:
+    """Return a frame of one row for each partition: its index, and what `work` makes of its rows, `empty` where it has none."""
 
     def work_on(batches: Batches) -> Iterator[pa.RecordBatch]:
-        index = TaskContext.get().partitionId()
+        index = _index()
         some = (batch for batch in batches if batch.num_rows)
         first = next(some, None)
-        yield _row(index, NOTHING if first is None else work(index, chain([first], some)))
+        yield _row(index, empty(index, None) if first is None else work(index, chain([first], some)))
 
     return frame.mapInArrow(work_on, _SCHEMA)
+
+
+def _index() -> int:
+    """Return the index of the partition that this worker is reading."""
+    return int(TaskContext.get().partitionId())
 
 
 def _merged(states: Any, n_parts: int) -> Any:

@@ -51,7 +51,7 @@ def _our_own(told: str) -> SupersampleError | None:
 
 def _in_words(index: int | None, cause: str) -> SupersampleError:
     if index is None:
-        return InputError(f"source could not be read by Spark: {cause}; no summary was made; mend the frame and run again")
+        return InputError(f"source could not be read by Spark: {cause}; nothing was returned; mend the frame and run again")
     return failed(index, cause)
 
 

@@ -2,8 +2,9 @@
 
 from supersample.features.base import FeatureMap
 from supersample.features.fastfood import Fastfood
+from supersample.features.fisher import Fisher
 from supersample.features.fourier import Fourier
 from supersample.features.landmark import Landmark
 from supersample.features.nystroem import Nystroem
 
-__all__ = ["Fastfood", "FeatureMap", "Fourier", "Landmark", "Nystroem"]
+__all__ = ["Fastfood", "FeatureMap", "Fisher", "Fourier", "Landmark", "Nystroem"]

@@ -37,6 +37,11 @@ class FeatureMap(ABC):
         """|phi(x)|^2, for maps where it is the same for every x but for rounding; None for others."""
         return None
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether phi(x).phi(y) is the kernel itself and no approximation of it."""
+        return False
+
     @abstractmethod
     def fill(self, points: Points, out: Features) -> None:
         """Write the features of checked points into `out` (n x n_features, of this map's dtype)."""

@@ -13,12 +13,14 @@ class Selection:
 
     indices: rows of the candidates; points: those rows; weights: what each counts for in averages.
     mmd: the path, MMD to the target with the first one, two, ... points; empty where the choice does not aim at it.
+    note: what the reader should know: why there are fewer points than asked for, what stood in for the target.
     """
 
     indices: Indices
     points: Points
     weights: Floats
     mmd: Floats
+    note: str = ""
 
     def __len__(self) -> int:
         """Count the points."""

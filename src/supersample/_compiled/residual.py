@@ -1,0 +1,36 @@
+"""One step of greedy quadrature over a pool: subtract a direction, and find the candidate with the most to give."""
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+
+@numba.njit(cache=True, nogil=True)
+def subtract(products: Floats, length: float, half: float, column: Floats, z: Floats, left: Floats) -> None:
+    """Turn a Gram row into a row of the factor, column = (column - products) / length, and take it off z and left."""
+    for i in range(z.size):
+        value = (column[i] - products[i]) / length
+        column[i] = value
+        z[i] -= half * value
+        left[i] -= value * value
+
+
+@numba.njit(cache=True, nogil=True)
+def best(z: Floats, left: Floats, floor: Floats, by_variance: bool, tie: float) -> int:
+    """Return the first candidate with left > floor whose z^2 / left (or |z|) is the largest but for a share `tie`, or -1."""
+    top = -1.0
+    for i in range(z.size):
+        if left[i] > floor[i]:
+            value = z[i] * z[i] / left[i] if by_variance else abs(z[i])
+            top = max(top, value)
+    if top < 0.0:
+        return -1
+    bar = top * (1.0 - tie)
+    for i in range(z.size):
+        if left[i] > floor[i]:
+            value = z[i] * z[i] / left[i] if by_variance else abs(z[i])
+            if value >= bar:
+                return i
+    return -1

@@ -1,0 +1,100 @@
+"""What a target measure is: z(y) = E k(x, y), E = E k(x, x'), and draws."""
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from supersample._random import Seed, as_seed
+from supersample._threads import cut, map_blocks
+from supersample._typing import Floats, PointsLike, RandomState
+from supersample.errors import InputError
+from supersample.features.kernels import Kernel, KernelLike, Sum, as_kernel
+from supersample.records.arrays import check_count, check_points
+
+if TYPE_CHECKING:
+    from supersample.embedding.measures.empirical import Empirical
+
+__all__ = ["Measure"]
+
+
+class Measure(ABC):
+    """A probability measure on R^d whose embedding into the space of a kernel is known.
+
+    z(y) = E_x k(x, y) and E = E_x E_x' k(x, x') are all that herding and quadrature need of it:
+    MMD^2 = E - 2 sum_j v_j z(y_j) + sum_jl v_j v_l k(y_j, y_l) (OWH eq. 5).
+    """
+
+    #: Rows embedded at a time: enough for what each component costs once a block, few enough to stay in cache.
+    _block_rows = 4096
+
+    @property
+    @abstractmethod
+    def dimension(self) -> int:
+        """The number of columns of its points."""
+
+    @abstractmethod
+    def _draw(self, n: int, seed: Seed) -> Floats:
+        """Return n independent draws."""
+
+    @abstractmethod
+    def _is_closed(self, kernel: Kernel) -> bool:
+        """Whether z and E are known exactly for a kernel that is no sum."""
+
+    @abstractmethod
+    def _embed(self, kernel: Kernel, rows: Floats) -> Floats:
+        """Return z of a block of rows, for a kernel that is no sum and has a closed form."""
+
+    @abstractmethod
+    def _energy(self, kernel: Kernel) -> float:
+        """Return E for such a kernel."""
+
+    def is_exact(self, kernel: KernelLike) -> bool:
+        """Whether z and E of this kernel are exact; where not, `sampled` gives draws that stand for the measure."""
+        return all(self._is_closed(term) for _, term in _terms(as_kernel(kernel)))
+
+    def mean_embedding(self, kernel: KernelLike, points: PointsLike) -> Floats:
+        """Return z(y) = E k(x, y) for each row y, in blocks on all cores.
+
+        A sum of kernels is embedded term by term. Without a closed form for the kernel an error says what to do.
+        """
+        resolved = self._checked(kernel)
+        rows = np.ascontiguousarray(check_points(points, "points", width=self.dimension), dtype=np.float64)
+
+        def work(part: slice) -> Floats:
+            total = np.zeros(part.stop - part.start)
+            for factor, term in _terms(resolved):
+                total += factor * self._embed(term, rows[part])
+            return total
+
+        return np.concatenate(map_blocks(work, cut(rows.shape[0], self._block_rows)))
+
+    def energy(self, kernel: KernelLike) -> float:
+        """Return E = E k(x, x'), for two independent draws of the measure."""
+        return float(sum(factor * self._energy(term) for factor, term in _terms(self._checked(kernel))))
+
+    def sample(self, n: int, random_state: RandomState = None) -> Floats:
+        """Return n independent draws, as n rows."""
+        return self._draw(check_count(n, "n"), as_seed(random_state).child("measure"))
+
+    def sampled(self, n: int, random_state: RandomState = None) -> "Empirical":
+        """Return the empirical measure of n draws, which has z and E for every kernel, with an error of order 1/sqrt(n)."""
+        from supersample.embedding.measures.empirical import Empirical  # the two modules need each other
+
+        return Empirical(self.sample(n, random_state))
+
+    def _checked(self, kernel: KernelLike) -> Kernel:
+        resolved = as_kernel(kernel)
+        resolved.require_resolved()
+        resolved.check_width(self.dimension)
+        for _, term in _terms(resolved):
+            if not self._is_closed(term):
+                raise InputError(
+                    f"{type(self).__name__} in {self.dimension} dimension{'s' * (self.dimension != 1)} has no closed form for "
+                    f"kernel {term!r}; use measure.sampled(n, random_state) in its place, where draws stand for the measure"
+                )
+        return resolved
+
+
+def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
+    return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)

@@ -1,0 +1,82 @@
+"""The uniform measure on a box."""
+
+import numpy as np
+import numpy.typing as npt
+from scipy import special
+
+from supersample._random import Seed
+from supersample._typing import Floats
+from supersample.embedding.measures.base import Measure
+from supersample.embedding.measures.exponential import decays, uniform_energy, uniform_mean
+from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.features.kernels import Gaussian, Kernel
+
+__all__ = ["Uniform"]
+
+
+class Uniform(Measure):
+    """The uniform measure on the box [low_1, high_1] x ... x [low_d, high_d].
+
+    z and E are products over the axes: of differences of erf for the Gaussian kernel, of exponentials for the Laplacian
+    kernel; in one dimension also for the Matern kernels. O(n d).
+
+    low, high: one number for each axis; plain numbers for one axis.
+
+    >>> from supersample.kernels import Gaussian
+    >>> Uniform([0.0, 0.0], [1.0, 2.0]).mean_embedding(Gaussian(1.0), [[0.5, 1.0]]).round(4)
+    array([0.8213])
+    """
+
+    def __init__(self, low: npt.ArrayLike, high: npt.ArrayLike) -> None:
+        """Fix the corners of the box."""
+        self.low, self.high = _corner(low, "low"), _corner(high, "high")
+        if self.low.shape != self.high.shape:
+            raise MismatchError(
+                f"low and high must have one number for each axis, got {self.low.size} and {self.high.size} numbers"
+            )
+        if not bool((self.low < self.high).all()):
+            axis = int(np.argmax(self.low >= self.high))
+            raise InputError(f"low must be below high on every axis, got {self.low[axis]} and {self.high[axis]} on axis {axis}")
+
+    @property
+    def dimension(self) -> int:
+        """The number of axes."""
+        return int(self.low.size)
+
+    def _draw(self, n: int, seed: Seed) -> Floats:
+        return seed.generator().uniform(self.low, self.high, (n, self.dimension))
+
+    def _is_closed(self, kernel: Kernel) -> bool:
+        return isinstance(kernel, Gaussian) or decays(kernel, self.dimension) is not None
+
+    def _embed(self, kernel: Kernel, rows: Floats) -> Floats:
+        if isinstance(kernel, Gaussian):
+            widths = np.broadcast_to(np.asarray(kernel.bandwidth, dtype=np.float64), (self.dimension,))
+            ends = special.erf((self.high - rows) / (widths * np.sqrt(2.0)))
+            starts = special.erf((self.low - rows) / (widths * np.sqrt(2.0)))
+            factors = widths * np.sqrt(np.pi / 2.0) * (ends - starts) / (self.high - self.low)
+            return np.asarray(factors.prod(axis=1))
+        value = np.ones(rows.shape[0])
+        for axis, decay in enumerate(decays(kernel, self.dimension) or []):
+            value *= uniform_mean(decay, float(self.low[axis]), float(self.high[axis]), rows[:, axis])
+        return value
+
+    def _energy(self, kernel: Kernel) -> float:
+        if isinstance(kernel, Gaussian):
+            t = (self.high - self.low) / np.asarray(kernel.bandwidth, dtype=np.float64)
+            # expm1 keeps the digits of a box that is small beside the kernel.
+            ends = t * np.sqrt(np.pi / 2.0) * special.erf(t / np.sqrt(2.0)) + np.expm1(-0.5 * t**2)
+            return float((2.0 * ends / t**2).prod())
+        value = 1.0
+        for axis, decay in enumerate(decays(kernel, self.dimension) or []):
+            value *= uniform_energy(decay, float(self.low[axis]), float(self.high[axis]))
+        return value
+
+
+def _corner(values: npt.ArrayLike, name: str) -> Floats:
+    array = np.atleast_1d(np.asarray(values))
+    if array.dtype.kind not in "iuf" or array.ndim != 1 or array.size == 0:
+        raise InputTypeError(f"{name} must be a number, or one number for each axis, got {values!r}")
+    if not bool(np.isfinite(array).all()):
+        raise InputError(f"{name} must be finite, got {values!r}; a box without end has no uniform measure")
+    return array.astype(np.float64)

@@ -1,0 +1,47 @@
+"""Weights for any points, however they were chosen."""
+
+import numpy as np
+
+from supersample._random import as_seed
+from supersample._threads import one_blas_thread
+from supersample._typing import Floats, PointsLike, RandomState
+from supersample.errors import InputError
+from supersample.features.kernels import KernelLike
+from supersample.features.kernels.base import Bandwidth
+from supersample.records.arrays import choose
+from supersample.selection.target import TargetLike, build
+from supersample.selection.weighting import WEIGHTINGS, Weighting, weigh
+
+__all__ = ["quadrature_weights"]
+
+
+@one_blas_thread()
+def quadrature_weights(
+    points: PointsLike,
+    *,
+    target: TargetLike,
+    kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
+    kind: Weighting = "free",
+    random_state: RandomState = None,
+) -> Floats:
+    """Return the weights with which the points stand for the target best, in MMD.
+
+    free: w = K^-1 z, the weights of Bayesian quadrature (OWH eq. 20); they may be negative and need not sum to one.
+    simplex: the best that are not negative and sum to one. uniform: 1/n. Copies of a point share nothing: with "free" the
+    first of them has the weight. O(n^3) time after z.
+
+    target: a measure or an array of points. random_state: for draws, where the target has no closed form for the kernel, and
+    for the rows that a "median" bandwidth is taken from.
+
+    >>> import supersample as ss
+    >>> target = ss.measures.Uniform(0.0, 1.0)
+    >>> quadrature_weights([[0.25], [0.75]], target=target, kernel=ss.kernels.Gaussian(0.5)).round(3)
+    array([0.487, 0.487])
+    """
+    if target is None:
+        raise InputError("target must be a measure or an array of points, got None; points stand for themselves already")
+    choose(kind, "kind", WEIGHTINGS)
+    field = build(points, target, kernel, bandwidth, None, as_seed(random_state))
+    rows = np.asarray(field.points, dtype=np.float64)
+    return weigh(kind, field.gram(rows, rows), field.z, 0.0).weights

@@ -1,0 +1,64 @@
+"""Slow, obvious twins of herding and quadrature: every candidate tried, every value from the full Gram matrix."""
+
+import itertools
+
+import numpy as np
+
+
+def mmd2(gram, z, energy, chosen, weights):
+    """|mu - sum_j w_j phi(x_j)|^2 = E - 2 w.z + w^T K w (OWH eq. 5)."""
+    chosen = np.asarray(chosen)
+    return float(energy - 2.0 * weights @ z[chosen] + weights @ gram[np.ix_(chosen, chosen)] @ weights)
+
+
+def uniform_mmd2(gram, z, energy, chosen):
+    return mmd2(gram, z, energy, chosen, np.full(len(chosen), 1.0 / len(chosen)))
+
+
+def best_weights(gram, z, chosen):
+    """K^-1 z by least squares, which copes with any K."""
+    chosen = np.asarray(chosen)
+    return np.linalg.lstsq(gram[np.ix_(chosen, chosen)], z[chosen], rcond=1e-13)[0]
+
+
+def variance(gram, z, energy, chosen):
+    """E - z^T K^-1 z (OWH eq. 22)."""
+    if len(chosen) == 0:
+        return float(energy)
+    return float(energy - best_weights(gram, z, chosen) @ z[np.asarray(chosen)])
+
+
+def slope(gram, z, chosen):
+    """<mu - sum_i w_i phi(x_i), phi(x)> for every x, with the best weights."""
+    if len(chosen) == 0:
+        return z
+    return z - gram[:, np.asarray(chosen)] @ best_weights(gram, z, chosen)
+
+
+def sharpest(values, lowest=True):
+    """All places whose value is the least (or largest) but for rounding."""
+    values = np.asarray(values)
+    top = values.min() if lowest else values.max()
+    return set(np.flatnonzero(np.abs(values - top) <= 1e-11 * max(1.0, abs(top))).tolist())
+
+
+def exhaustive(gram, z, energy, size):
+    """The least variance that any set of `size` candidates reaches."""
+    return min(variance(gram, z, energy, list(chosen)) for chosen in itertools.combinations(range(len(z)), size))
+
+
+def simplex_by_steps(gram, z, steps=200_000):
+    """Minimise w^T K w - 2 z^T w on the simplex by exponentiated gradient: slow, and nothing but the definition."""
+    w = np.full(len(z), 1.0 / len(z))
+    rate = 0.5 / np.abs(gram).max()
+    for _ in range(steps):
+        w = w * np.exp(-rate * (gram @ w - z))
+        w /= w.sum()
+    return w
+
+
+def integral_1d(function, low, high, count=200_001):
+    """Simpson's rule."""
+    x = np.linspace(low, high, count)
+    y = function(x)
+    return float((x[1] - x[0]) / 3.0 * (y[0] + y[-1] + 4.0 * y[1:-1:2].sum() + 2.0 * y[2:-1:2].sum()))

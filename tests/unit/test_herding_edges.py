@@ -1,0 +1,132 @@
+"""Copies, singular kernels, matched targets, large pools: a correct, perhaps shorter selection, a note, never NaN."""
+
+import numpy as np
+import pytest
+from supersample.kernels import Cauchy, Function, Gaussian, Matern
+
+import supersample as ss
+
+METHODS = [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe]
+VARIANTS = ["fixed", "line-search", "fully-corrective", "away", "pairwise"]
+methods = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)
+POOL = np.random.default_rng(0).normal(size=(300, 2))
+
+
+def check(found):
+    for part in (found.points, found.weights, found.mmd):
+        assert np.isfinite(part).all()
+    assert found.indices.shape == found.weights.shape == (len(found),)
+
+
+@methods
+@pytest.mark.parametrize("weights", [None, "uniform", "free", "simplex"])
+def test_a_thousand_copies_of_one_point(method, weights):
+    found = method(np.full((1000, 2), 3.0), 10, kernel=Gaussian(1.0), weights=weights)
+    check(found)
+    np.testing.assert_allclose(found.mmd, 0.0, atol=1e-7)
+    assert found.weights.sum() == pytest.approx(1.0)
+    assert found.indices[0] == 0
+    if method in (ss.sbq, ss.wkh):
+        assert len(found) == 1
+        assert "1 of 10 points: they span all candidates" in found.note
+    if method is ss.frank_wolfe:
+        assert len(found) == 1
+        assert "1 of 10 steps" in found.note
+
+
+@methods
+def test_a_thousand_copies_among_other_points(method):
+    pool = np.vstack([np.zeros((1000, 2)), POOL[:20]])
+    found = method(pool, 15, kernel=Gaussian(1.0), weights="free")
+    check(found)
+    truth = np.sqrt(max(0.0, ss.mmd2(pool, found.points, kernel=Gaussian(1.0), weight_y=np.maximum(found.weights, 0))))
+    assert found.mmd[-1] <= truth + 1e-6
+
+
+@methods
+@pytest.mark.parametrize("weights", [None, "free", "simplex"])
+@pytest.mark.parametrize("width", [1e2, 1e5, 1e9])
+def test_kernels_so_wide_that_the_gram_matrix_is_singular(method, weights, width):
+    found = method(POOL, 40, kernel=Gaussian(width), weights=weights)
+    check(found)
+    assert found.mmd[-1] < 1e-3
+    if method in (ss.sbq, ss.wkh):
+        assert len(found) < 40
+        assert "span all candidates" in found.note
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_on_copies_and_wide_kernels(variant):
+    for pool, width in ((np.ones((50, 1)), 1.0), (POOL, 1e5)):
+        check(ss.frank_wolfe(pool, 20, kernel=Gaussian(width), variant=variant))
+
+
+@pytest.mark.parametrize("method", [ss.sbq, ss.wkh])
+def test_a_target_that_is_matched_ends_the_selection(method):
+    found = method(POOL, 50, target=POOL[[5, 70, 200]], kernel=Matern(0.5, 1.0))
+    assert set(found.indices[:3].tolist()) == {5, 70, 200} or len(found) < 50
+    assert "what they leave of the target" in found.note
+    assert found.mmd[-1] < 1e-7
+
+
+@pytest.mark.parametrize("method", [ss.sbq, ss.wkh])
+def test_a_target_out_of_reach_gives_nothing_and_says_so(method):
+    found = method(POOL, 5, target=[[1e6, 1e6]], kernel=Gaussian(1.0))
+    assert len(found) == 0
+    assert found.mmd.size == 0
+    assert "out of the kernel's reach" in found.note
+
+
+def test_few_features_span_everything_soon():
+    linear = Function(lambda x, y: x @ y.T, name="inner product")
+    found = ss.sbq(POOL, 10, target=POOL + 5.0, kernel=linear)
+    assert len(found) == 2
+    assert found.mmd[-1] < 1e-6
+    phi = ss.features.Nystroem(linear, POOL[:10], dtype=np.float64)
+    assert len(ss.sbq(POOL, 10, target=POOL + 5.0, features=phi)) == 2
+
+
+@methods
+def test_one_candidate(method):
+    found = method([[1.0, 2.0]], 1, target=ss.measures.Uniform([0.0, 0.0], [2.0, 2.0]), kernel=Gaussian(1.0))
+    check(found)
+    assert len(found) == 1
+
+
+@methods
+def test_rows_come_back_in_their_own_type(method):
+    pool = POOL.astype(np.float32)
+    found = method(pool, 5, kernel=Gaussian(1.0))
+    assert found.points.dtype == np.float32
+    np.testing.assert_array_equal(found.points, pool[found.indices])
+
+
+@methods
+def test_a_target_without_a_closed_form_is_drawn_and_said(method):
+    found = method(POOL, 5, target=ss.measures.Uniform([0.0, 0.0], [1.0, 1.0]), kernel=Cauchy(0.5), random_state=0)
+    again = method(POOL, 5, target=ss.measures.Uniform([0.0, 0.0], [1.0, 1.0]), kernel=Cauchy(0.5), random_state=0)
+    assert "Uniform has no closed form for Cauchy" in found.note
+    np.testing.assert_array_equal(found.mmd, again.mmd)
+
+
+@methods
+def test_large_targets_are_judged_by_other_features(method):
+    pool = np.random.default_rng(1).normal(size=(20_500, 1))
+    phi = ss.features.Fourier(Gaussian(0.5), 128, random_state=0)
+    found = method(pool, 30, features=phi, random_state=0)
+    check(found)
+    weights = np.maximum(found.weights, 0.0)
+    if (found.weights >= 0).all():
+        truth = np.sqrt(ss.mmd2(pool, found.points, kernel=Gaussian(0.5), weight_y=weights))
+        # 512 held-out features measure an MMD of this size to within a third.
+        assert found.mmd[-1] == pytest.approx(truth, rel=0.33)
+
+
+def test_refinement_is_kept_by_what_goes_on_from_it():
+    target = ss.measures.Uniform([-1.0, -1.0], [1.0, 1.0])
+    first = ss.sbq(POOL, 5, target=target, kernel=Gaussian(0.7), refine=True)
+    both = ss.sbq(POOL, 9, target=target, kernel=Gaussian(0.7), refine=True, start=first)
+    np.testing.assert_array_equal(both.points[:5], first.points)
+    np.testing.assert_allclose(both.mmd[:5], first.mmd, rtol=1e-8)
+    assert both.mmd[-1] < first.mmd[-1]
+    assert "9 points were moved off the pool" in both.note
