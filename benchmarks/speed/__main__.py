@@ -11,6 +11,7 @@ from benchmarks.speed import (
     discrepancy,
     drift,
     embedding,
+    engines,
     floor,
     herding,
     maps,
@@ -46,6 +47,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "merge": merging.BENCHMARK,
     "criticisms": criticisms.BENCHMARK,
     "summarize": summarizing.BENCHMARK,
+    "engines": engines.BENCHMARK,
     "herding": herding.BENCHMARK,
 }
 
