@@ -1,12 +1,15 @@
 """The pages in a real browser: quiet, self-contained, drawn, and usable by keyboard, on a phone, in the dark and on paper."""
 
 import base64
+import functools
 import json
 
 import pytest
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
+
+import chromium
 
 NAMES = ("digits", "mixed", "wide", "comparison")
 SECTIONS = {
@@ -21,6 +24,23 @@ COLOURS = """
 const seen = selector => { const each = document.querySelector(selector); return each && getComputedStyle(each); };
 return [seen("html").backgroundColor, seen("h1").color, seen("section p").color, seen("svg text, svg use").fill];
 """
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    driver = chromium.start(tmp_path_factory.mktemp("profile"))
+    yield driver
+    driver.quit()
+
+
+@pytest.fixture
+def at(browser):
+    return functools.partial(chromium.open_page, browser)
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory):
+    return chromium.write_pages(tmp_path_factory.mktemp("pages"))
 
 
 def overflow(driver):
@@ -66,7 +86,7 @@ def test_pictures_and_charts_are_drawn(at, pages, name):
     driver = at(pages[name])
     driver.execute_script("document.querySelectorAll('button.more').forEach(each => each.click())")
     sizes = driver.execute_script("return Array.from(document.images).map(each => [each.naturalWidth, each.alt])")
-    assert len(sizes) == (80 if name == "digits" else 0)
+    assert len(sizes) == (100 if name == "digits" else 0)
     assert all(width == 8 and alt for width, alt in sizes)
     charts = driver.find_elements(By.CSS_SELECTOR, "svg.chart")
     assert len(charts) >= 2
@@ -110,6 +130,15 @@ def test_tab_reaches_every_control_and_shows_where_it_is(at, pages, name):
     assert len(controls) >= 8
     assert {element.id for element in controls} == {element.id for element in reached}
     assert reached[0].get_attribute("textContent") == "Skip to the content"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_scrolls_in_itself_can_be_reached_and_has_a_name(at, pages, name):
+    regions = at(pages[name]).find_elements(By.CSS_SELECTOR, ".scroll")
+    for region in regions:
+        assert region.get_attribute("tabindex") == "0"
+        assert region.get_attribute("role") == "region"
+        assert region.get_attribute("aria-label")
 
 
 def test_controls_work_by_keyboard(at, pages):

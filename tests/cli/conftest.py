@@ -50,7 +50,7 @@ def saved(data, tmp_path_factory):
     base = ["-p", "10", "-c", "3", "--seed", "1", "--columns", "x,y,colour", "-q"]
     for name, more in (("a", base), ("b", []), ("moved", [])):
         source = next(data.glob(f"{name}.*"))
-        like = [] if name == "a" else ["--like", str(folder / "a.summary"), "--seed", "2", "-q"]
-        done = CliRunner().invoke(main, ["summarize", str(source), "-o", str(folder / f"{name}.summary"), *more, *like])
+        like = [] if name == "a" else ["--like", str(folder / "a.ss"), "--seed", "2", "-q"]
+        done = CliRunner().invoke(main, ["summarize", str(source), "-o", str(folder / f"{name}.ss"), *more, *like])
         assert done.exit_code == 0, done.output
     return folder

@@ -59,7 +59,7 @@ def test_interrupted_by_the_user(checkpoint, tmp_path):
 def test_nobody_reads_the_output(saved):
     read, write = os.pipe()
     os.close(read)
-    done = subprocess.run([*COMMAND, "show", str(saved / "a.summary")], stdout=write, stderr=subprocess.PIPE, check=False)
+    done = subprocess.run([*COMMAND, "show", str(saved / "a.ss")], stdout=write, stderr=subprocess.PIPE, check=False)
     os.close(write)
     assert done.returncode == 141
     assert done.stderr == b""
@@ -67,7 +67,7 @@ def test_nobody_reads_the_output(saved):
 
 def test_a_page_that_cannot_be_written(saved, tmp_path):
     (tmp_path / "page.html").mkdir()
-    command = [*COMMAND, "report", str(saved / "a.summary"), "-o", str(tmp_path / "page.html")]
+    command = [*COMMAND, "report", str(saved / "a.ss"), "-o", str(tmp_path / "page.html")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "is a directory" in done.stderr

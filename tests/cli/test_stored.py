@@ -13,21 +13,19 @@ from supersample.cli.output import as_rows, plain, text_table
 
 
 def test_compare_tells_drift_by_its_status(run, saved):
-    same = run("compare", saved / "a.summary", saved / "b.summary", "--fail-on-drift")
+    same = run("compare", saved / "a.ss", saved / "b.ss", "--fail-on-drift")
     assert "show no difference" in same.stdout
-    drift = run("compare", saved / "a.summary", saved / "moved.summary", "--fail-on-drift", status=1)
+    drift = run("compare", saved / "a.ss", saved / "moved.ss", "--fail-on-drift", status=1)
     assert "they differ" in drift.stdout
     assert "Rows that are more common in" in drift.stdout
     assert drift.stderr.startswith("drift: p-value")
-    run("compare", saved / "a.summary", saved / "moved.summary")
-    run("compare", saved / "a.summary", saved / "moved.summary", "--fail-on-drift", "--level", "0")
+    run("compare", saved / "a.ss", saved / "moved.ss")
+    run("compare", saved / "a.ss", saved / "moved.ss", "--fail-on-drift", "--level", "0")
 
 
 def test_compare_as_json(run, saved, tmp_path):
-    done = run(
-        "compare", saved / "a.summary", saved / "moved.summary", "--json", "--rows", "2", "--report", tmp_path / "d.html"
-    )
-    twin = ss.load(saved / "a.summary").compare(ss.load(saved / "moved.summary"))
+    done = run("compare", saved / "a.ss", saved / "moved.ss", "--json", "--rows", "2", "--report", tmp_path / "d.html")
+    twin = ss.load(saved / "a.ss").compare(ss.load(saved / "moved.ss"))
     assert done.values["pvalue"] == twin.pvalue
     assert done.values["differs"]
     assert done.values["changed"] == ["x"]
@@ -35,16 +33,16 @@ def test_compare_as_json(run, saved, tmp_path):
     assert "<html" in (tmp_path / "d.html").read_text()
 
 
-@pytest.mark.parametrize("left", ["{data}/a.parquet", "{saved}/a.summary"])
-@pytest.mark.parametrize("right", ["{data}/moved.parquet", "{saved}/moved.summary"])
+@pytest.mark.parametrize("left", ["{data}/a.parquet", "{saved}/a.ss"])
+@pytest.mark.parametrize("right", ["{data}/moved.parquet", "{saved}/moved.ss"])
 def test_compare_takes_data_and_summaries(run, data, saved, left, right):
     names = (each.format(data=data, saved=saved) for each in (left, right))
     assert run("compare", *names, "--json", "--seed", "1").values["differs"]
 
 
 def test_summaries_that_do_not_fit_are_refused(run, data, saved, tmp_path):
-    run("summarize", data / "b.csv", "-p", "5", "-o", tmp_path / "own.summary")
-    done = run("compare", saved / "a.summary", tmp_path / "own.summary", status=2)
+    run("summarize", data / "b.csv", "-p", "5", "-o", tmp_path / "own.ss")
+    done = run("compare", saved / "a.ss", tmp_path / "own.ss", status=2)
     assert done.stderr.startswith("error: ")
     assert "like" in done.stderr
     assert done.stderr.count("\n") == 1
@@ -52,19 +50,19 @@ def test_summaries_that_do_not_fit_are_refused(run, data, saved, tmp_path):
 
 
 def test_merge(run, saved, tmp_path):
-    done = run("merge", saved / "a.summary", saved / "b.summary", saved / "moved.summary", "-o", tmp_path / "all", "--json")
+    done = run("merge", saved / "a.ss", saved / "b.ss", saved / "moved.ss", "-o", tmp_path / "all", "--json")
     assert done.values["n_seen"] == 1800
     assert ss.load(tmp_path / "all").n_seen == 1800
     assert done.stderr == f"wrote {tmp_path / 'all'}\n"
-    assert "two summaries or more" in run("merge", saved / "a.summary", "-o", tmp_path / "one", status=2).stderr
+    assert "two summaries or more" in run("merge", saved / "a.ss", "-o", tmp_path / "one", status=2).stderr
 
 
 def test_show(run, saved):
-    done = run("show", saved / "a.summary", "--rows", "3")
+    done = run("show", saved / "a.ss", "--rows", "3")
     assert "Prototypes:" in done.stdout
     assert "Criticisms:" in done.stdout
     assert "... and 7 more rows" in done.stdout
-    values = run("show", saved / "a.summary", "--json").values
+    values = run("show", saved / "a.ss", "--json").values
     assert len(values["prototypes"]) == 10
     assert {"x", "y", "colour", "w", "_row", "_weight"} == set(values["prototypes"][0])
     assert set(values["criticisms"][0]) > {"_witness", "_nearest"}
@@ -72,7 +70,7 @@ def test_show(run, saved):
 
 
 def test_report_prints_the_path_of_its_page(run, saved, tmp_path):
-    done = run("report", saved / "a.summary", "-o", tmp_path / "a.html", "--title", "All of it")
+    done = run("report", saved / "a.ss", "-o", tmp_path / "a.html", "--title", "All of it")
     assert done.stdout == f"{tmp_path / 'a.html'}\n"
     assert "All of it" in (tmp_path / "a.html").read_text()
 
@@ -81,7 +79,7 @@ def test_demo(run, tmp_path):
     done = run("demo", "-o", tmp_path / "demo")
     assert "10 that stand for all of them" in done.stdout
     paths = done.stdout.splitlines()[-3:]
-    assert paths == [str(tmp_path / "demo" / name) for name in ("digits.summary", "digits.html", "without-ones.html")]
+    assert paths == [str(tmp_path / "demo" / name) for name in ("digits.ss", "digits.html", "without-ones.html")]
     assert "data:image" in (tmp_path / "demo" / "digits.html").read_text()
 
 

@@ -15,10 +15,10 @@ SMALL = ("-p", "5", "-c", "2", "--seed", "3")
 
 
 def test_text_on_standard_output_and_messages_on_standard_error(run, data, tmp_path):
-    done = run("summarize", data / "a.parquet", *SMALL, "-o", tmp_path / "a.summary", "--report", tmp_path / "a.html")
+    done = run("summarize", data / "a.parquet", *SMALL, "-o", tmp_path / "a.ss", "--report", tmp_path / "a.html")
     assert done.stdout.startswith("5 rows stand for 600 of a.parquet\n")
-    assert done.stderr == f"wrote {tmp_path / 'a.summary'}\nwrote {tmp_path / 'a.html'}\n"
-    assert ss.load(tmp_path / "a.summary").prototypes.num_rows == 5
+    assert done.stderr == f"wrote {tmp_path / 'a.ss'}\nwrote {tmp_path / 'a.html'}\n"
+    assert ss.load(tmp_path / "a.ss").prototypes.num_rows == 5
     assert "<html" in (tmp_path / "a.html").read_text()
 
 
@@ -29,17 +29,17 @@ def test_rows_are_printed_where_nothing_is_saved(run, data):
 
 
 def test_quiet(run, data, tmp_path):
-    assert run("summarize", data / "a.parquet", *SMALL, "-q", "-o", tmp_path / "a.summary").stderr == ""
+    assert run("summarize", data / "a.parquet", *SMALL, "-q", "-o", tmp_path / "a.ss").stderr == ""
 
 
 def test_json_is_one_object_and_equals_the_library(run, data, tmp_path):
-    done = run("summarize", data / "a.parquet", *SMALL, "--json", "-o", tmp_path / "a.summary")
+    done = run("summarize", data / "a.parquet", *SMALL, "--json", "-o", tmp_path / "a.ss")
     assert done.stdout.count("\n") == 1
     twin = ss.summarize(data / "a.parquet", 5, 2, random_state=3)
     assert done.values["mmd"] == twin.mmd
     assert done.values["n_seen"] == 600
-    assert done.values["file"] == str(tmp_path / "a.summary")
-    assert ss.load(tmp_path / "a.summary").prototypes.equals(twin.prototypes)
+    assert done.values["file"] == str(tmp_path / "a.ss")
+    assert ss.load(tmp_path / "a.ss").prototypes.equals(twin.prototypes)
 
 
 def test_every_option_reaches_the_library(run, data, tmp_path):
@@ -94,7 +94,7 @@ def test_a_bar_on_request(run, tmp_path):
         (["{data}/a.parquet", "--like", "{data}/a.parquet"], "error: .* must be a file that Summary.save wrote"),
         (["{data}/a.parquet", "--bandwidth", "wide"], "'wide' is neither a number nor 'median'"),
         (["{data}/a.parquet", "-p", "0"], "0 is not in the range"),
-        (["{data}/a.parquet", "-o", "{data}/a.parquet"], "is the name of a data file; try 'a.summary'"),
+        (["{data}/a.parquet", "-o", "{data}/a.parquet"], "is the name of a data file; try 'a.ss'"),
         (["{data}/a.parquet", "-o", "{data}/none/a"], "does not exist; create it first"),
         (["{data}/a.parquet", "--report", "{data}/page"], "must end in .html"),
         ([], "Missing argument 'SOURCE...'"),

@@ -100,6 +100,13 @@ def test_bytes_that_are_no_image_and_images_too_big_are_left_alone():
     assert column.draw(pa.scalar(bytes(head)), "") is None
 
 
+def test_a_small_file_of_a_huge_picture_is_not_decoded():
+    file = io.BytesIO()
+    Image.new("1", (9_000, 9_000)).save(file, "png")
+    assert len(file.getvalue()) < 100_000
+    assert picture_columns([table([file.getvalue()])], 1) == ()
+
+
 def test_pictures_keep_to_their_room():
     noise = np.random.default_rng(0).integers(0, 256, (3, 3 * 90 * 90)).astype(float)
     (column,) = picture_columns([vectors(noise)], 800)

@@ -13,7 +13,7 @@ from supersample.report.telling import by_telling, unusual, usual_of
 def spread(first, second, kind, shares=None):
     tables = pa.table({"x": first}), pa.table({"x": second})
     shares = shares or tuple(np.full(len(table), 1 / len(table)) for table in tables)
-    return distribution_of("x", kind, tables, shares, ("A", "B"))
+    return distribution_of("x", kind, tables, shares, ("in A", "in B"))
 
 
 def test_labels_count_by_their_shares():
@@ -22,7 +22,7 @@ def test_labels_count_by_their_shares():
     np.testing.assert_allclose(found.first, [0.6, 0.3, 0.1])
     np.testing.assert_allclose(found.second, [0.9, 0.1, 0.0])
     assert found.gap == pytest.approx(0.3)
-    assert found.words == "Most unlike at a: 60.0% of A, 90.0% of B."
+    assert found.words == "Most unlike at a: 60.0% in A, 90.0% in B."
 
 
 def test_many_labels_are_gathered():
@@ -43,6 +43,10 @@ def test_few_numbers_are_shown_value_by_value_in_their_order():
     assert found.edges == ()
 
 
+def test_missing_stands_after_few_numbers():
+    assert spread(pa.array([2, None, 10, 1]), [1], "number").labels == ("1", "2", "10", "missing")
+
+
 def test_numbers_are_cut_into_classes_that_hold_everything():
     rng = np.random.default_rng(0)
     values = np.append(rng.normal(size=999), 1e6)
@@ -55,7 +59,7 @@ def test_numbers_are_cut_into_classes_that_hold_everything():
 def test_missing_numbers_are_said_and_do_not_count():
     found = spread(pa.array([1.0, None] * 20 + list(range(20))), list(range(20)), "number")
     assert sum(found.first) == pytest.approx(40 / 60)
-    assert found.words.endswith("Missing: 33.3% of A, 0% of B.")
+    assert found.words.endswith("Missing: 33.3% in A, 0% in B.")
 
 
 def test_days_are_moments():
@@ -65,15 +69,23 @@ def test_days_are_moments():
     assert found.words.startswith("Mean 2024-02-20 in A, 2024-01-0")
 
 
-@pytest.mark.parametrize("kind", ["vector", "left out", "weight"])
+@pytest.mark.parametrize("kind", ["vector", "weight"])
 def test_nothing_is_drawn_of_vectors(kind):
     assert spread([1, 2], [1], kind) is None
+
+
+def test_a_column_left_out_is_charted_if_it_has_few_values():
+    found = spread([1, 2, 2, 1], [1, 2], "left out")
+    assert found.labels == ("1", "2")
+    assert found.words.endswith("Not in the kernel.")
+    assert spread([f"id {place}" for place in range(50)], ["id 1"], "left out") is None
+    assert spread([[1, 2], [3, 4]], [[1, 2]], "left out") is None
 
 
 @pytest.mark.parametrize("values", [[None, None], [], [float("nan")] * 3, [float("inf"), -float("inf"), 1.0]])
 def test_columns_without_numbers_are_survived(values):
     column = pa.array(values, pa.float64())
-    distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("A", "B"))
+    distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("in A", "in B"))
 
 
 @pytest.mark.parametrize(
@@ -103,6 +115,13 @@ def test_the_map_lies_along_the_widest_directions_and_says_what_it_shows():
     plane = fit_plane(rows, np.full(4_000, 1 / 4_000))
     np.testing.assert_allclose(np.abs(plane.axes), [[1, 0, 0, 0], [0, 0, 1, 0]], atol=0.05)
     assert plane.shown == pytest.approx(13 / 13.26, abs=0.01)
+
+
+def test_rows_count_by_their_shares_on_the_map():
+    rows = np.array([[0.0, 0, 9], [0, 0, -9], [3, 0, 0], [-3, 0, 0], [0, 2, 0], [0, -2, 0]])
+    plane = fit_plane(rows, np.array([0.001, 0.001, 0.25, 0.25, 0.249, 0.249]))
+    np.testing.assert_allclose(plane.axes, [[1, 0, 0], [0, 1, 0]], atol=1e-12)
+    assert plane.shown == pytest.approx((4.5 + 1.992) / (4.5 + 1.992 + 0.162))
 
 
 def test_wide_and_tall_rows_give_the_same_map():

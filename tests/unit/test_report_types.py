@@ -40,6 +40,7 @@ COLUMNS = {
     "not finite": pa.array([float("inf"), -float("inf"), float("nan"), 1.0, 2.0, None] * (N // 6)),
     "constant": pa.array([1] * N),
     "huge": pa.array([1e308, -1e308, 0.0] * (N // 3)),
+    "huge and many": pa.array(np.linspace(-1.7, 1.7, N) * 1e308),
     "tiny": pa.array(np.linspace(-1, 1, N) * 1e-300),
 }
 

@@ -57,6 +57,8 @@ def test_each_column_is_charted_or_spoken_of(mixed):
     assert images.not_charted == "Not charted, because each value is a vector: image."
     assert [column.name for column in images.prototypes.columns] == ["label"]
     assert all(len(card.pictures) == 1 for card in (*images.prototypes.cards, *images.criticisms.cards))
+    nearest = images.criticisms.cards[2].nearest
+    assert nearest == next(card.pictures for card in images.prototypes.cards if card.row == 1_002)
 
 
 def test_the_map_holds_all_three_kinds_of_rows(mixed):
@@ -72,6 +74,15 @@ def test_the_trace_ends_at_the_last_row(mixed):
     short = dataclasses.replace(mixed, history=(Reading(1_000, 0.1, 0.01, 0.2),))
     assert view_of(short).trace.rows == (1_000, 581_012)
     assert view_of(dataclasses.replace(mixed, history=())).trace.mmd == (mixed.mmd,)
+
+
+@pytest.mark.parametrize("value", [0.0, float("nan")])
+def test_a_trace_that_cannot_be_drawn_is_said_in_words(mixed, value):
+    flat = tuple(Reading(rows, value, value, value) for rows in (1_000, 2_000))
+    view = view_of(dataclasses.replace(mixed, history=flat))
+    assert not view.trace.is_drawn
+    assert "too few rows to follow" in render_summary(view)
+    assert "too few rows to follow" not in render_summary(view_of(mixed))
 
 
 def test_columns_left_out_are_said_to_be(mixed):

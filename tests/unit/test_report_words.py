@@ -55,16 +55,17 @@ def test_meaning_tells_how_many_random_rows_would_do_as_well():
 
 
 def test_a_large_p_value_is_never_called_sameness():
-    verdict, meaning = words.verdict(0.37, [])
+    verdict, meaning = words.verdict(0.37, [], 3)
     assert verdict == "No difference found (p = 0.37)."
     assert "does not show that the two are alike" in meaning
 
 
 def test_a_small_p_value_names_the_columns_and_is_never_zero():
-    verdict, meaning = words.verdict(0.0, ["a", "b", "c"])
+    verdict, meaning = words.verdict(0.0, ["a", "b", "c"], 5)
     assert verdict == "The two differ (p < 0.0001)."
     assert "a, b and c" in meaning
-    assert "No single column" in words.verdict(0.01, [])[1]
+    assert "No single column" in words.verdict(0.01, [], 3)[1]
+    assert "column" not in words.verdict(0.01, [], 1)[1]
 
 
 def test_lists_read_as_sentences():
@@ -101,3 +102,9 @@ def test_bytes_that_are_no_text_are_said_to_be_unreadable():
 def test_text_is_cut_and_cannot_disturb_its_line():
     assert clean("a" * 200, 10) == "a" * 9 + "…"
     assert clean("one\ntwo\x00\u202ethree") == "one two\ufffd\ufffdthree"
+
+
+def test_long_decimals_are_shortened():
+    assert words.shortened("Gaussian(bandwidth=2.2452675764523438) + 0.5 * X(1.23456e-05)") == (
+        "Gaussian(bandwidth=2.245) + 0.5 * X(1.235e-05)"
+    )

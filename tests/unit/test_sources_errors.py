@@ -17,7 +17,7 @@ import scipy.sparse
 
 from supersample.errors import InputError, InputTypeError, MismatchError, SupersampleError
 from supersample.records.sources import Source, open_source
-from supersample.records.sources.text import BLOCK
+from supersample.records.sources.text import FIRST_BLOCK
 
 TABLE = pa.table({"a": range(1000), "b": np.linspace(0, 1, 1000)})
 
@@ -141,7 +141,7 @@ def test_a_damaged_page_is_an_error_with_its_place(tmp_path):
 
 
 def test_late_values_of_another_kind_in_csv(tmp_path):
-    rows = BLOCK // 4 + 1000
+    rows = FIRST_BLOCK // 4 + 1000
     (tmp_path / "a.csv").write_text("a\n" + "123\n" * rows + "late\n")
     with pytest.raises(InputError, match=r"a.csv could not be read beyond its first [\d,]+ rows: .*'late'; types are read out"):
         drain(tmp_path / "a.csv")
@@ -151,7 +151,7 @@ def test_late_values_of_another_kind_in_csv(tmp_path):
 
 
 def test_late_values_of_another_kind_in_ndjson(tmp_path):
-    rows = BLOCK // 8 + 1000
+    rows = FIRST_BLOCK // 8 + 1000
     (tmp_path / "a.ndjson").write_text('{"a":1}\n' * rows + '{"a":"late"}\n')
     with pytest.raises(InputError, match=r"a.ndjson could not be read beyond its first [\d,]+ rows: .*; types are read out"):
         drain(tmp_path / "a.ndjson")
@@ -178,6 +178,21 @@ def test_a_stream_that_ends_early(monkeypatch):
         drain(io.BytesIO(out.getvalue()[: len(out.getvalue()) // 2]))
     with pytest.raises(InputError, match="must hold data, got zero bytes"):
         open_source(io.BytesIO(b""))
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.arrow", "a.ndjson"])
+def test_text_that_is_no_text(name, tmp_path):
+    text = pa.table({"s": ["a text"] * 9 + ["last"]})
+    if name == "a.ndjson":
+        (tmp_path / name).write_text("".join(f'{{"s":"{value}"}}\n' for value in text["s"].to_pylist()))
+    elif name == "a.parquet":
+        pq.write_table(text, tmp_path / name, use_dictionary=False, compression="none", write_statistics=False)
+    else:
+        write(tmp_path / name, text)
+    data = (tmp_path / name).read_bytes()
+    (tmp_path / name).write_bytes(data.replace(b"last", b"l\xffst"))
+    with pytest.raises(InputError, match=rf"{name} could not be read beyond its first 0 rows: .*UTF8"):
+        drain(tmp_path / name)
 
 
 def test_damaged_arrow_offsets_do_not_reach_further(tmp_path):

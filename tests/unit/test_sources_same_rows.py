@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.dataset
 import pyarrow.feather
 import pyarrow.ipc
 import pyarrow.json
@@ -183,7 +184,7 @@ def test_nan_in_text_is_a_number_and_empty_is_null(tmp_path):
 )
 def test_rows_of_text_are_whole_wherever_a_block_ends(cells, block, suffix):
     table = pa.table({"s": [f"s{cell}" for cell, _ in cells], "n": [number for _, number in cells]})
-    with mock.patch.object(text, "BLOCK", block):
+    with mock.patch.multiple(text, FIRST_BLOCK=block, BLOCK=block):
         assert read(io.BytesIO(WRITERS[f"rows.{suffix}"](table))).equals(table)
 
 
@@ -230,11 +231,36 @@ def test_layouts_are_read_as_the_plainest():
         }
     )
     found = read(table)
+    found.validate(full=True)
     assert found.schema.types == [pa.string()] * 2 + [pa.list_(pa.string()), pa.string(), pa.struct([("a", pa.string())])]
     assert found.to_pydict() == {
         "dictionary": ["x", None, "y"], "large": ["x", None, "y"], "lists": lists, "runs": ["p", "q", "q"],
         "struct": [{"a": "x"}] * 3,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [pa.list_view(pa.string()), pa.large_list_view(pa.large_string())])
+@pytest.mark.parametrize("skip", [0, 1, 3])
+def test_views_of_lists_become_lists(kind, skip):
+    lists = [["a"], None, ["b", None, "c"], [], ["d"]]
+    found = read(pa.table({"v": pa.array(lists, kind)}), skip)
+    found.validate(full=True)
+    assert found.schema.types == [pa.list_(pa.string())]
+    assert found["v"].to_pylist() == lists[skip:]
+
+
+def test_further_ways_in():
+    table = pa.table({"x": [1, 2, 3]})
+    series = pd.Series([1, 2, 3], name="x")
+    for source in (
+        pyarrow.dataset.dataset(table),
+        series,
+        pl.Series("x", [1, 2, 3]),
+        table.to_batches()[0],
+        open_source(table),
+    ):
+        assert read(source).to_pydict() == {"x": [1, 2, 3]}
+    assert read(pd.Series([1, 2, 3])).to_pydict() == {"x0": [1, 2, 3]}
 
 
 @given(

@@ -183,6 +183,23 @@ def test_a_kernel_of_ones_own_cannot_be_stored():
         made.to_bytes()
 
 
+def test_a_checkpoint_serves_one_run_at_a_time(tmp_path):
+    path = tmp_path / "run.checkpoint"
+    options = {"prototypes": 5, "criticisms": 2, "random_state": 0, "checkpoint": path}
+    refused = []
+
+    def rows():
+        yield _table(30)
+        with pytest.raises(InputError, match="in use by another run") as raised:
+            ss.summarize(_table(30), **options)
+        refused.append(raised.value)
+        yield _table(30)
+
+    assert ss.summarize(rows(), **options).n_seen == 60
+    assert len(refused) == 1
+    assert [each.name for each in tmp_path.iterdir()] == ["run.checkpoint"]
+
+
 def test_checkpoints_are_told_from_summaries_and_from_other_runs(tmp_path, summary):
     path = tmp_path / "run.checkpoint"
     options = {"prototypes": 5, "criticisms": 2, "random_state": 0}

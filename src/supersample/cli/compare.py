@@ -47,8 +47,8 @@ def compare(
 
     \b
     Examples:
-      supersample compare monday.summary tuesday.summary
-      supersample compare monday.summary tuesday.parquet --fail-on-drift && deploy
+      supersample compare monday.ss tuesday.ss
+      supersample compare monday.ss tuesday.parquet --fail-on-drift && deploy
       supersample compare monday.csv tuesday.csv --report drift.html
     """
     options = {} if seed is None else {"random_state": seed}

@@ -52,9 +52,9 @@ def demo(folder: Path) -> None:
         verdict = "differ" if found.rejects() else "show no difference"
         tell(f"One half and {title} {verdict} (p-value {found.pvalue:.2g}).")
 
-    summary.save(folder / "digits.summary")
+    summary.save(folder / "digits.ss")
     say("\nWritten; open the pages in a browser:")
-    tell(str(folder / "digits.summary"))
+    tell(str(folder / "digits.ss"))
     tell(str(write_report(summary, folder / "digits.html", title="Handwritten digits")))
     tell(str(write_comparison(first, without, folder / "without-ones.html", title="Digits with and without ones")))
 

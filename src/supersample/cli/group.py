@@ -47,9 +47,9 @@ def main() -> None:
     """Replace a data set, or a stream without end, by the few real rows that stand for it.
 
     \b
-    supersample summarize taxi.parquet -o taxi.summary --report taxi.html
-    supersample summarize today.csv --like taxi.summary -o today.summary
-    supersample compare taxi.summary today.summary --fail-on-drift
+    supersample summarize taxi.parquet -o taxi.ss --report taxi.html
+    supersample summarize today.csv --like taxi.ss -o today.ss
+    supersample compare taxi.ss today.ss --fail-on-drift
 
     Results go to standard output, messages and progress to standard error.
     """

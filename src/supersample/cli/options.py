@@ -18,7 +18,7 @@ def summary_file(_: click.Context, option: click.Parameter, path: Path | None) -
     """Refuse a name that no summary can be written to before anything is read, so that no work is lost at the end."""
     _refuse_no_folder(option, path)
     if path is not None and format_of(path) is not None:
-        raise click.BadParameter(f"{str(path)!r} is the name of a data file; try {path.stem + '.summary'!r}", param=option)
+        raise click.BadParameter(f"{str(path)!r} is the name of a data file; try {path.stem + '.ss'!r}", param=option)
     return path
 
 

@@ -24,9 +24,9 @@ def merge(files: tuple[str, ...], output: Path, as_json: bool, quiet: bool) -> N
 
     \b
     Examples:
-      supersample summarize part1.parquet -o part1.summary
-      supersample summarize part2.parquet --like part1.summary -o part2.summary
-      supersample merge part1.summary part2.summary -o all.summary
+      supersample summarize part1.parquet -o part1.ss
+      supersample summarize part2.parquet --like part1.ss -o part2.ss
+      supersample merge part1.ss part2.ss -o all.ss
     """
     if len(files) < 2:
         raise click.UsageError("merge takes two summaries or more")
@@ -51,9 +51,9 @@ def show(file: str, rows: int, as_json: bool) -> None:
 
     \b
     Examples:
-      supersample show taxi.summary
-      supersample show taxi.summary --rows 100
-      supersample show taxi.summary --json | jq '.prototypes[]._row'
+      supersample show taxi.ss
+      supersample show taxi.ss --rows 100
+      supersample show taxi.ss --json | jq '.prototypes[]._row'
     """
     summary = load_all([file])[0]
     if as_json:
@@ -82,8 +82,8 @@ def report(file: str, output: Path, title: str | None, quiet: bool) -> None:
 
     \b
     Examples:
-      supersample report taxi.summary -o taxi.html
-      supersample report taxi.summary -o taxi.html --title "Taxi rides in May"
+      supersample report taxi.ss -o taxi.html
+      supersample report taxi.ss -o taxi.html --title "Taxi rides in May"
     """
     from supersample.report import write_report
 

@@ -41,10 +41,10 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
     \b
     Examples:
       supersample summarize taxi.parquet
-      supersample summarize 'logs/*.csv' -p 50 -c 10 -o logs.summary --report logs.html
-      zcat events.ndjson.gz | supersample summarize - -o events.summary
-      supersample summarize big/ -o big.summary --checkpoint big.checkpoint --seed 1
-      supersample summarize today.csv --like logs.summary -o today.summary
+      supersample summarize 'logs/*.csv' -p 50 -c 10 -o logs.ss --report logs.html
+      zcat events.ndjson.gz | supersample summarize - -o events.ss
+      supersample summarize big/ -o big.ss --checkpoint big.checkpoint --seed 1
+      supersample summarize today.csv --like logs.ss -o today.ss
     """
     quiet = options.pop("quiet")
     settings = _settings(options)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from supersample._typing import Floats
 from supersample.report import words
@@ -80,7 +80,7 @@ def trace_chart(trace: Trace, name: str = "trace") -> str:
     """Draw MMD against the rows seen, both in logarithms, with its error band and the random baseline."""
     rows, mmd = np.array(trace.rows, dtype=float), np.array(trace.mmd)
     error = np.nan_to_num(np.array(trace.error))
-    drawn = (rows > 0) & (mmd > 0)
+    drawn = np.array(trace.drawn)
 
     def paint(figure: Figure) -> None:
         axes = figure.add_axes((0.125, 0.19, 0.855, 0.79))
@@ -93,7 +93,7 @@ def trace_chart(trace: Trace, name: str = "trace") -> str:
             axis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: _short(value)))
         axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: words.amount(value, 2)))
-        _decades(axes)
+        _decades(axes, _least_and_most(rows[drawn]), _least_and_most(mmd[drawn], np.array(trace.random_mmd)[drawn]))
         axes.grid(axis="y", color=STAND_INS["line"], linewidth=0.8)
         axes.tick_params(length=0)
         axes.spines["left"].set_visible(False)
@@ -110,11 +110,19 @@ def _lines(axes: Any, rows: Floats, mmd: Floats, error: Floats, random_mmd: Floa
     axes.plot(rows, mmd, color=ours, linewidth=2.2, marker="o", markersize=3.5 if len(rows) < 30 else 0.0)
 
 
-def _decades(axes: Any) -> None:
-    """Put ticks where logarithmic axes are short: at 1, 2, 5 within less than two decades, else at powers of ten."""
-    for axis, limits in ((axes.xaxis, axes.get_xlim()), (axes.yaxis, axes.get_ylim())):
+def _decades(axes: Any, x_ends: tuple[float, float], y_ends: tuple[float, float]) -> None:
+    """Put ticks at powers of ten; at 1, 2, 5 too where an axis is short; at the ends alone where it is very short."""
+    for axis, limits, ends in ((axes.xaxis, axes.get_xlim(), x_ends), (axes.yaxis, axes.get_ylim(), y_ends)):
         span = math.log10(limits[1] / limits[0])
+        if span < 0.5:
+            axis.set_major_locator(FixedLocator(list(ends)))
+            continue
         axis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if span < 2 else (1.0,), numticks=7))
+
+
+def _least_and_most(*values: Floats) -> tuple[float, float]:
+    every = np.concatenate(values)
+    return float(every.min()), float(every.max())
 
 
 def _short(value: float) -> str:

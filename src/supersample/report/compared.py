@@ -61,7 +61,7 @@ def view_of_comparison(
     """Gather what the page of two summaries shows; the comparison is made here unless it is given."""
     compared = left.compare(right) if comparison is None else comparison
     names = clean(left.source, 80), clean(right.source, 80)
-    verdict, meaning = words.verdict(compared.pvalue, [clean(name, 40) for name in compared.changed])
+    verdict, meaning = words.verdict(compared.pvalue, [clean(name, 40) for name in compared.changed], len(compared.columns))
     map_, order = _map_and_order(left, right)
     left_rows, right_rows = _sides(left, right, compared, order)
     return ComparisonView(
@@ -75,7 +75,11 @@ def view_of_comparison(
             Fact("rows on the left", words.count(compared.n_left), names[0]),
             Fact("rows on the right", words.count(compared.n_right), names[1]),
             Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
-            Fact("p-value", words.probability(compared.pvalue).removeprefix("p = ").removeprefix("p "), "small: not by chance"),
+            Fact(
+                "p-value",
+                words.probability(compared.pvalue).removeprefix("p = ").removeprefix("p "),
+                "under 0.05 speaks against chance",
+            ),
         ),
         columns=tuple(
             ChangeLine(
@@ -93,7 +97,9 @@ def view_of_comparison(
         right_rows=right_rows,
         map=map_,
         small_print=(
-            Fact("Kernel", clean(repr(left.kernel), 200), "says how alike two rows are; both summaries share it"),
+            Fact(
+                "Kernel", clean(words.shortened(repr(left.kernel)), 200), "says how alike two rows are; both summaries share it"
+            ),
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
             Fact("p-values of columns", "adjusted", "for the number of columns, so that 5% holds for all of them together"),
@@ -120,8 +126,11 @@ def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple
     shares = shares_of(tables[0]), shares_of(tables[1])
     # Columns that differ by themselves come first; without any, the strongest are shown all the same.
     names = sorted((column.name for column in compared.columns), key=lambda name: name not in compared.changed)
-    names = [name for name in names if all(name in table.column_names for table in tables)]
-    charts = (distribution_of(name, kinds.get(name, "left out"), tables, shares, ("the left", "the right")) for name in names)
+    # Columns left out of the kernel had no part in the test; where they have few values, a chart of them still helps.
+    names += [name for name, kind in kinds.items() if kind == "left out"]
+    charts = (
+        distribution_of(name, kinds.get(name, "left out"), tables, shares, ("on the left", "on the right")) for name in names
+    )
     found = [replace(chart, name=clean(chart.name, 60)) for chart in charts if chart is not None]
     return tuple(found[:MOST_CHARTS])
 

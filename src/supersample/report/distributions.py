@@ -1,9 +1,10 @@
 """How two groups of rows are spread in one column: shares in classes that both have in common."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.report.cells import text_of
@@ -16,10 +17,14 @@ __all__ = ["Distribution", "distribution_of"]
 CLASSES = 16
 #: Numbers with at most so many distinct values are shown value by value.
 FEW = 10
+#: A column that was left out of the kernel is charted if it has at most so many distinct values.
+FEW_LEFT_OUT = 12
 #: The longest list of labels; the others are shown together.
 MOST_LABELS = 8
 #: So much of the data at each end is gathered in the outermost classes, that a few far values do not flatten the rest.
 TAIL = 0.005
+#: Beyond this the difference of two numbers may be infinite.
+LARGEST = 1e307
 
 
 @dataclass(frozen=True)
@@ -43,7 +48,19 @@ class Distribution:
 def distribution_of(
     name: str, kind: str, tables: tuple[pa.Table, pa.Table], shares: tuple[Floats, Floats], groups: tuple[str, str]
 ) -> Distribution | None:
-    """Return how a column is spread in two tables, or None for columns that are neither numbers nor labels."""
+    """Return how a column is spread in two tables, or None for columns that are neither numbers nor labels.
+
+    groups: where the rows of each table are, in words: "in the data".
+    """
+    left_out = kind == "left out"
+    kind = _kind_to_chart(kind, tables[0].column(name))
+    chart = _spread(name, kind, tables, shares, groups)
+    return replace(chart, words=chart.words + " Not in the kernel.") if left_out and chart is not None else chart
+
+
+def _spread(
+    name: str, kind: str, tables: tuple[pa.Table, pa.Table], shares: tuple[Floats, Floats], groups: tuple[str, str]
+) -> Distribution | None:
     if kind not in ("number", "time", "category", "boolean"):
         return None
     columns = [table.column(name) for table in tables]
@@ -58,6 +75,14 @@ def distribution_of(
     return _histogram(name, numbers, shares, groups, moments)
 
 
+def _kind_to_chart(kind: str, column: pa.ChunkedArray) -> str:
+    """Return how to chart a column: as its kind says, or by its labels if it was left out of the kernel and has only a few."""
+    simple = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_string, pa.types.is_dictionary)
+    if kind != "left out" or not any(is_kind(column.type) for is_kind in simple):
+        return kind
+    return "category" if 2 <= pc.count_distinct(column, mode="only_valid").as_py() <= FEW_LEFT_OUT else kind
+
+
 def _written(column: pa.ChunkedArray, numbers: Floats) -> Labels:
     """Write numbers as labels; NaN counts as missing."""
     values, places = np.unique(np.nan_to_num(numbers, nan=np.inf), return_inverse=True)
@@ -68,30 +93,38 @@ def _written(column: pa.ChunkedArray, numbers: Floats) -> Labels:
 
 
 def _bars(name: str, labels: list[Labels], shares: tuple[Floats, Floats], groups: tuple[str, str]) -> Distribution:
-    counted: list[dict[str, float]] = []
-    for each, share in zip(labels, shares, strict=True):
-        totals: dict[str, float] = {}
-        for label, part in zip(each, share, strict=True):
-            word = "missing" if label is None else str(label)
-            totals[word] = totals.get(word, 0.0) + float(part)
-        counted.append(totals)
-    first, second = counted
-    order = sorted({*first, *second}, key=lambda word: (-(first.get(word, 0.0) + second.get(word, 0.0)), word))
-    if all(_is_number(word) for word in order) and len(order) <= FEW:
-        order.sort(key=float)
-    elif len(order) > MOST_LABELS:
-        order, rest = order[: MOST_LABELS - 1], order[MOST_LABELS - 1 :]
-        together = f"{len(rest):,} others"
-        for totals in counted:
-            totals[together] = sum(totals.get(word, 0.0) for word in rest)
-        order.append(together)
-    parts = [tuple(totals.get(word, 0.0) for word in order) for totals in counted]
-    widest = max(range(len(order)), key=lambda place: abs(parts[0][place] - parts[1][place]), default=None)
+    counted = [_counted(each, share) for each, share in zip(labels, shares, strict=True)]
+    order, rest = _ordered(*counted)
+    parts = [[totals.get(word, 0.0) for word in order] for totals in counted]
+    if rest:
+        order.append(f"{len(rest):,} others")
+        for part, totals in zip(parts, counted, strict=True):
+            part.append(sum(totals.get(word, 0.0) for word in rest))
     words = "No values."
-    if widest is not None:
+    if order:
+        widest = max(range(len(order)), key=lambda place: abs(parts[0][place] - parts[1][place]))
         here = [percent(part[widest]) for part in parts]
-        words = f"Most unlike at {order[widest]}: {here[0]} of {groups[0]}, {here[1]} of {groups[1]}."
-    return Distribution(name, (), tuple(order), parts[0], parts[1], _gap(parts[0], parts[1]), False, words)
+        words = f"Most unlike at {order[widest]}: {here[0]} {groups[0]}, {here[1]} {groups[1]}."
+    first, second = tuple(parts[0]), tuple(parts[1])
+    return Distribution(name, (), tuple(order), first, second, _gap(first, second), False, words)
+
+
+def _counted(labels: Labels, shares: Floats) -> dict[str, float]:
+    totals: dict[str, float] = {}
+    for label, share in zip(labels, shares, strict=True):
+        word = "missing" if label is None else str(label)
+        totals[word] = totals.get(word, 0.0) + float(share)
+    return totals
+
+
+def _ordered(first: dict[str, float], second: dict[str, float]) -> tuple[list[str], list[str]]:
+    """Return the labels to show and those to gather: a few numbers by size, words by their shares, largest first."""
+    order = sorted({*first, *second}, key=lambda word: (-(first.get(word, 0.0) + second.get(word, 0.0)), word))
+    if len(order) <= FEW + 1 and all(_is_number(word) or word == "missing" for word in order):
+        return sorted(order, key=lambda word: float(word) if _is_number(word) else np.inf), []
+    if len(order) <= MOST_LABELS:
+        return order, []
+    return order[: MOST_LABELS - 1], order[MOST_LABELS - 1 :]
 
 
 def _is_number(word: str) -> bool:
@@ -106,6 +139,7 @@ def _histogram(
     name: str, numbers: list[Floats], shares: tuple[Floats, Floats], groups: tuple[str, str], moments: bool
 ) -> Distribution:
     kept = [np.isfinite(values) for values in numbers]
+    numbers = [np.clip(values, -LARGEST, LARGEST) for values in numbers]
     low, high = _range(np.concatenate([values[keep] for values, keep in zip(numbers, kept, strict=True)]))
     edges = np.linspace(low, high, CLASSES + 1)
     parts = []
@@ -137,7 +171,7 @@ def _averages(
         weight = float(share[keep].sum())
         means.append(float(share[keep] @ values[keep]) / weight if weight > 0 else float("nan"))
     written = [_day(mean) if moments else amount(mean, 4) for mean in means]
-    return f"Mean {written[0]} in {groups[0]}, {written[1]} in {groups[1]}."
+    return f"Mean {written[0]} {groups[0]}, {written[1]} {groups[1]}."
 
 
 def _day(value: float) -> str:
@@ -148,7 +182,7 @@ def _missing(kept: list[Flags], shares: tuple[Floats, Floats], groups: tuple[str
     missing = [max(0.0, 1.0 - float(share[keep].sum())) for keep, share in zip(kept, shares, strict=True)]
     if max(missing) < 1e-9:
         return ""
-    return f" Missing: {percent(missing[0])} of {groups[0]}, {percent(missing[1])} of {groups[1]}."
+    return f" Missing: {percent(missing[0])} {groups[0]}, {percent(missing[1])} {groups[1]}."
 
 
 def _gap(first: tuple[float, ...], second: tuple[float, ...]) -> float:

@@ -21,7 +21,10 @@ MARKUP = 40
 
 @dataclass(frozen=True)
 class Card:
-    """One row: where it was, what it counts for, and what it holds, in the order of the gallery's columns."""
+    """One row: where it was, what it counts for, and what it holds, in the order of the gallery's columns.
+
+    nearest: the pictures of the prototype nearest to it, for the eye to compare.
+    """
 
     row: int
     share: float | None
@@ -30,6 +33,7 @@ class Card:
     more: tuple[str, ...]
     why: str
     unusual: tuple[str, ...]
+    nearest: tuple[Picture, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,7 @@ def gallery_of(
     most: int,
     why: Callable[[int], str] = lambda _: "",
     unusual: Callable[[int], tuple[str, ...]] = lambda _: (),
+    nearest: Callable[[int], tuple[Picture, ...]] = lambda _: (),
 ) -> Gallery:
     """Make the gallery of a table's first rows; columns of pictures are drawn, the others written in the order given."""
     drawn = {column.name for column in pictures}
@@ -86,6 +91,7 @@ def gallery_of(
                 more=tuple(values[place] for values in rest.values()),
                 why=why(place),
                 unusual=unusual(place),
+                nearest=nearest(place),
             )
         )
     n_hidden = len(names) - len(first) - len(rest)

@@ -56,7 +56,7 @@ def render_summary(view: SummaryView) -> str:
     """Return the page of a summary."""
     charts: dict[str, str | list[str]] = {
         "map": map_chart(view.map),
-        "trace": trace_chart(view.trace) if len(view.trace.rows) > 1 else "",
+        "trace": trace_chart(view.trace) if view.trace.is_drawn else "",
         "distributions": [distribution_chart(each, f"column-{place}") for place, each in enumerate(view.distributions)],
     }
     return _render("summary.html.j2", view, charts)

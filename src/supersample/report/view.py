@@ -48,6 +48,16 @@ class Trace:
     error: tuple[float, ...]
     random_mmd: tuple[float, ...]
 
+    @property
+    def drawn(self) -> tuple[bool, ...]:
+        """Which readings have a place on logarithmic scales."""
+        return tuple(0 < mmd < np.inf and 0 < other < np.inf for mmd, other in zip(self.mmd, self.random_mmd, strict=True))
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether there are enough of them for a line."""
+        return sum(self.drawn) > 1
+
 
 @dataclass(frozen=True)
 class ColumnLine:
@@ -110,21 +120,23 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
 
 def _galleries(parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
     prototypes, criticisms = parts.prototypes, parts.criticisms
-    shown = min(len(prototypes), MOST_PROTOTYPES) + min(len(criticisms), MOST_CRITICISMS)
+    # Each criticism is drawn with its nearest prototype beside it.
+    shown = min(len(prototypes), MOST_PROTOTYPES) + 2 * min(len(criticisms), MOST_CRITICISMS)
     pictures = picture_columns([parts.background.select(list(parts.kinds)), prototypes, criticisms], shown)
     usual = usual_of(parts.background, parts.kinds, parts.shares)
     reasons = criticisms.select(["_witness", "_weight", "_nearest"]).to_pylist()
-    return (
-        gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES),
-        gallery_of(
-            criticisms,
-            order,
-            pictures,
-            most=MOST_CRITICISMS,
-            why=lambda place: _why(reasons[place], parts.prototype_rows),
-            unusual=lambda place: unusual(criticisms.slice(place, 1), usual),
-        ),
+    first = gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES)
+    drawn = {card.row: card.pictures for card in first.cards}
+    second = gallery_of(
+        criticisms,
+        order,
+        pictures,
+        most=MOST_CRITICISMS,
+        why=lambda place: _why(reasons[place], parts.prototype_rows),
+        unusual=lambda place: unusual(criticisms.slice(place, 1), usual),
+        nearest=lambda place: drawn.get(parts.prototype_rows[reasons[place]["_nearest"]], ()),
     )
+    return first, second
 
 
 def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
@@ -173,7 +185,7 @@ def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distributi
             vectors.append(clean(name, 40))
         elif len(charts) >= MOST_CHARTS:
             too_many += kind not in ("left out", "weight")
-        elif (chart := distribution_of(name, kind, tables, shares, ("the data", "the prototypes"))) is not None:
+        elif (chart := distribution_of(name, kind, tables, shares, ("in the data", "in the prototypes"))) is not None:
             charts.append(replace(chart, name=clean(chart.name, 60)))
     notes = []
     if vectors:
@@ -204,7 +216,9 @@ def _small_print(summary: Summary, n_background: int) -> tuple[Fact, ...]:
     width = sum(column.width for column in summary.columns)
     facts = [
         Fact(
-            "Kernel", clean(repr(summary.kernel), 200), f"says how alike two rows are, by {words.count(width, 'number')} a row"
+            "Kernel",
+            clean(words.shortened(repr(summary.kernel)), 200),
+            f"says how alike two rows are, by {words.count(width, 'number')} a row",
         ),
         Fact("Features", words.count(summary.feature_map.n_features), "numbers a row in which the choice was made"),
         Fact(

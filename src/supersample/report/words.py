@@ -1,8 +1,21 @@
 """Numbers and verdicts as a reader says them."""
 
 import math
+import re
 
-__all__ = ["amount", "certified", "count", "headline", "listed", "meaning", "percent", "probability", "times", "verdict"]
+__all__ = [
+    "amount",
+    "certified",
+    "count",
+    "headline",
+    "listed",
+    "meaning",
+    "percent",
+    "probability",
+    "shortened",
+    "times",
+    "verdict",
+]
 
 
 def count(number: int, noun: str = "", plural: str | None = None) -> str:
@@ -62,6 +75,11 @@ def probability(pvalue: float) -> str:
     return f"p = {amount(pvalue, 2)}"
 
 
+def shortened(text: str) -> str:
+    """Round the long decimals in a text to four digits."""
+    return re.sub(r"\d+\.\d{4,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
+
+
 def listed(names: list[str], most: int = 5) -> str:
     """Join names as a sentence does, and count those that are too many."""
     if len(names) > most:
@@ -102,7 +120,7 @@ def _rounded(value: float) -> int:
     return int(round(value, 1 - math.floor(math.log10(value))))
 
 
-def verdict(pvalue: float, changed: list[str], level: float = 0.05) -> tuple[str, str]:
+def verdict(pvalue: float, changed: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:
     """Say whether two summaries differ, and what that does and does not mean."""
     p = probability(pvalue)
     if pvalue > level:
@@ -112,13 +130,13 @@ def verdict(pvalue: float, changed: list[str], level: float = 0.05) -> tuple[str
             "can explain what is seen here. That does not show that the two are alike: a small change, or one in a column that "
             "was left out, may have gone unseen.",
         )
-    where = (
-        f"The columns that differ by themselves: {listed(changed)}."
-        if changed
-        else ("No single column differs by itself: the change is in how columns go together, or too thinly spread.")
-    )
+    where = ""
+    if changed and n_columns > 1:
+        where = f" The columns that differ by themselves: {listed(changed)}."
+    elif n_columns > 1:
+        where = " No single column differs by itself: the change is in how columns go together, or too thinly spread."
     often = f"in {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     return (
         f"The two differ ({p}).",
-        f"Two samples of one population would be this far apart {often}. {where}",
+        f"Two samples of one population would be this far apart {often}.{where}",
     )

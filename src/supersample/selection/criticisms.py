@@ -89,17 +89,20 @@ class Criticisms:
 
     def _fill(self, kernel: Kernel, rows: Rows, features: Singles) -> int:
         """Put rows into free places, copies of what is there left out; return how many rows were looked at."""
+        own = kernel.diagonal(rows.points)
         looked = 0
         while len(self.rows) < self.size and looked < len(rows):
-            row = rows.take(slice(looked, looked + 1))
-            column = kernel_block(kernel, row.points, self.rows.points)
-            own = float(kernel.diagonal(row.points)[0])
-            left = own - float(column[0] @ self._inverse() @ column[0])
-            if left > COPY * own:
-                self.rows = Rows.joined(self.rows, row)
-                self.features = np.concatenate([self.features, features[looked : looked + 1]])
-                self.gram = np.block([[self.gram, column.T], [column, np.array([[own]])]])
-            looked += 1
+            column = kernel_block(kernel, rows.points[looked:], self.rows.points)
+            left = own[looked:] - np.einsum("ij,ij->i", column @ self._inverse(), column)
+            fresh = np.flatnonzero(left > COPY * own[looked:])
+            if fresh.size == 0:
+                return len(rows)
+            first = int(fresh[0])
+            row = slice(looked + first, looked + first + 1)
+            self.rows = Rows.joined(self.rows, rows.take(row))
+            self.features = np.concatenate([self.features, features[row]])
+            self.gram = np.block([[self.gram, column[first][:, None]], [column[first], own[row]]])
+            looked += first + 1
         return looked
 
     def _replace(self, slot: int, kernel: Kernel, row: Rows, features: Singles) -> None:

@@ -48,11 +48,12 @@ class Rows:
 
     def put(self, slots: Indices, rows: "Rows", chosen: Indices) -> None:
         """Overwrite slots by chosen rows, in place and in order: of two for one slot, the later stays."""
-        for slot, row in zip(slots, chosen, strict=True):
-            self.points[slot] = rows.points[row]
-            self.positions[slot] = rows.positions[row]
-            self.mantissas[slot] = rows.mantissas[row]
-            self.exponents[slot] = rows.exponents[row]
+        places, last = np.unique(slots[::-1], return_index=True)
+        stayed = chosen[::-1][last]
+        self.points[places] = rows.points[stayed]
+        self.positions[places] = rows.positions[stayed]
+        self.mantissas[places] = rows.mantissas[stayed]
+        self.exponents[places] = rows.exponents[stayed]
 
     def relative_weights(self) -> Floats:
         """Return the weights divided by a common power of two, so that the largest is near one."""

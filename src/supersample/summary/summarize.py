@@ -19,6 +19,7 @@ from supersample.selection.plan import settings_of
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint
 from supersample.summary.container import as_path
+from supersample.summary.lock import alone
 from supersample.summary.outcome import read
 from supersample.summary.progress import Bar, Progress
 from supersample.summary.state import Request, State
@@ -77,17 +78,18 @@ def summarize(
     state = (
         states.init(request_of(asked, random_state), given.schema) if like is None else empty_like(like, asked, random_state)
     )
-    saver = None
-    if checkpoint is not None:
-        saver = Checkpoint(
-            as_path(checkpoint, "checkpoint"),
-            _fingerprint(given, state, random_state),
-            given.label,
-            None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
-            _seconds(checkpoint_seconds),
-        )
-        state = saver.resume() or state
-    return Summary(_run(given, state, saver, _teller(progress, given.label)), given.label)
+    tell = _teller(progress, given.label)
+    if checkpoint is None:
+        return Summary(_run(given, state, None, tell), given.label)
+    saver = Checkpoint(
+        as_path(checkpoint, "checkpoint"),
+        _fingerprint(given, state, random_state),
+        given.label,
+        None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
+        _seconds(checkpoint_seconds),
+    )
+    with alone(saver.path, "checkpoint"):
+        return Summary(_run(given, saver.resume() or state, saver, tell), given.label)
 
 
 def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:

@@ -1,7 +1,9 @@
 """Summary: the few rows that stand for a table, with what is needed to go on, to merge, to compare and to judge."""
 
+import importlib
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -202,6 +204,12 @@ class Summary:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file: whole or not at all, checksummed, and without code; `supersample.load` reads it."""
         write_atomically(as_path(path, "path"), self.to_bytes())
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write a page to look at, one file that needs nothing else, and return its path."""
+        # Pages are a later stage, which this one must not know; it is looked up when one is asked for.
+        written: Path = importlib.import_module("supersample.report").write_report(self, path, title=title)
+        return written
 
     def to_bytes(self) -> bytes:
         """Return the bytes that `save` writes."""

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.dataset
 import pyarrow.ipc
 
-from supersample.records.sources.base import Batches, pieces
+from supersample.records.sources.base import Batches, sound
 
 __all__ = ["FILE_MAGIC", "STREAM_MAGIC", "ipc_file_batches", "ipc_file_outline", "ipc_stream_reader"]
 
@@ -27,18 +27,10 @@ def ipc_file_batches(path: Path) -> Batches:
     with pa.memory_map(str(path)) as file:
         reader = pa.ipc.open_file(file)
         for place in range(reader.num_record_batches):
-            yield from _sound(reader.get_batch(place))
+            yield from sound(reader.get_batch(place))
 
 
 def ipc_stream_reader(stream: BinaryIO) -> tuple[pa.Schema, Batches]:
     """Read a stream of bytes in Arrow's streaming format."""
     reader = pa.ipc.open_stream(stream)
-    return reader.schema, (piece for batch in reader for piece in _sound(batch))
-
-
-def _sound(batch: pa.RecordBatch) -> Batches:
-    # The format trusts its offsets; a damaged file would end the process further in.
-    batch.validate()
-    for piece in pieces(batch):
-        piece.validate(full=True)
-        yield piece
+    return reader.schema, (piece for batch in reader for piece in sound(batch))

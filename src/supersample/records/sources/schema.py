@@ -6,6 +6,7 @@ on the library that made the table, so all are read as the plainest: the same ro
 
 from collections import Counter
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -16,6 +17,8 @@ __all__ = ["RESERVED", "conform", "plain_schema", "promote"]
 
 #: Names of columns that a summary adds to rows.
 RESERVED = ("_row", "_weight", "_witness", "_nearest")
+
+_VIEWS = ("list_view<", "large_list_view<")
 
 
 def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
@@ -65,7 +68,7 @@ def _plain(layout: pa.DataType) -> pa.DataType:
         return pa.binary()
     if types.is_fixed_size_list(layout):
         return pa.list_(_plain_field(layout.value_field), layout.list_size)
-    if types.is_list(layout) or str(layout).startswith(("large_list<", "list_view<", "large_list_view<")):
+    if types.is_list(layout) or str(layout).startswith(("large_list<", *_VIEWS)):
         return pa.list_(_plain_field(layout.value_field))
     if types.is_struct(layout):
         return pa.struct([_plain_field(layout.field(place)) for place in range(layout.num_fields)])
@@ -73,6 +76,8 @@ def _plain(layout: pa.DataType) -> pa.DataType:
 
 
 def _plain_field(field: pa.Field) -> pa.Field:
+    if "list_view<" in str(field.type):
+        return field  # inside another type a view would be cast, and PyArrow's cast of one gives arrays that are too short
     # The name of a list's values is a convention of the writer ("item", "element", "l"), and no part of the data.
     return field.with_type(_plain(field.type)).with_nullable(True).remove_metadata()
 
@@ -85,6 +90,8 @@ def _as(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
             column = pc.run_end_decode(column)
         if pa.types.is_dictionary(column.type):
             column = column.dictionary_decode()
+        if str(column.type).startswith(_VIEWS):
+            column = _unviewed(column)
         plain = _plain(column.type)
         if plain != field.type and _common(field.name, field.type, plain, where) != field.type:
             raise _mismatch(field.name, field.type, plain, where)
@@ -94,6 +101,13 @@ def _as(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
             f"source: column {field.name!r} of {where} must convert to {field.type} without loss, got {column.type} that does "
             f"not: {one_line(error)}; give the column one type throughout"
         ) from error
+
+
+def _unviewed(column: pa.Array) -> pa.Array:
+    """Copy lists that are views into lists that lie one after the other."""
+    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), column.flatten(), mask=column.is_null())
 
 
 def _common(name: str, expected: pa.DataType, found: pa.DataType, where: str) -> pa.DataType:

@@ -7,6 +7,7 @@ Blocks of whole rows are cut here and parsed one by one, rather than by PyArrow'
 threads of its own, which hold several blocks in memory and cannot be stopped when they wait for a pipe.
 """
 
+import itertools
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -15,14 +16,14 @@ import pyarrow.csv
 import pyarrow.json
 
 from supersample.errors import InputError
-from supersample.records.sources.base import Batches
+from supersample.records.sources.base import Batches, sound
 
-__all__ = ["BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
+__all__ = ["BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
 
-#: Bytes parsed at a time; the first block decides on the types.
-BLOCK = 8 << 20
+#: Bytes that decide on the types, and bytes parsed at a time after them.
+FIRST_BLOCK, BLOCK = 4 << 20, 1 << 20
 TEXT_HINT = (
-    f"types are read out of the first {BLOCK >> 20} MB, so give each column values of one kind, or convert the file to "
+    f"types are read out of the first {FIRST_BLOCK >> 20} MB, so give each column values of one kind, or convert the file to "
     f"Parquet with types of your choice"
 )
 _NULLS = ["", "NA", "N/A", "#N/A", "n/a", "NULL", "null"]
@@ -62,9 +63,9 @@ def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Sc
     schema = head.schema if schema is None else schema
 
     def batches() -> Batches:
-        yield from head.to_batches()
-        for block in blocks:
-            yield from _parse_json(block, schema).to_batches()
+        for table in itertools.chain([head], (_parse_json(block, schema) for block in blocks)):
+            for batch in table.to_batches():
+                yield from sound(batch)  # the parser lets bytes pass that are no UTF-8
 
     return head.schema, batches()
 
@@ -107,14 +108,16 @@ def _parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
 
 
 def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
-    """Cut a stream of bytes where rows end, about BLOCK bytes at a time, leaving out blocks of blank lines."""
+    """Cut a stream of bytes where rows end, leaving out blocks of blank lines."""
+    size = FIRST_BLOCK
     rest = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put at the start of UTF-8
-    while chunk := stream.read(BLOCK):
+    while chunk := stream.read(size):
         rest += chunk
         end = end_of(rest)
         block, rest = rest[:end], rest[end:]
         if block.strip():
             yield block
+            size = BLOCK
     if rest.strip():
         yield rest
 
@@ -122,7 +125,7 @@ def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
 def _last_row_end(block: bytes) -> int:
     r"""Return where the last whole row of CSV ends: after a line end with an even number of quotes before it.
 
-    Quotes that stand alone in unquoted text upset the count. Where no line end fits in two blocks, the last is taken: a
+    Quotes that stand alone in unquoted text upset the count. Where no line end fits in several blocks, the last is taken: a
     quoted value of that length is less likely.
 
     >>> _last_row_end(b'a,b\n1,"x\ny"\n2,"un\nfinished')
@@ -134,4 +137,4 @@ def _last_row_end(block: bytes) -> int:
         before = block.rfind(b"\n", 0, end - 1) + 1
         odd ^= block.count(b'"', before, end) % 2
         end = before
-    return end if end or len(block) < 2 * BLOCK else last
+    return end if end or len(block) < 2 * FIRST_BLOCK else last

@@ -33,40 +33,32 @@ def found(*names):
     return pytest.skip(message)
 
 
-@pytest.fixture(scope="session")
-def browser(tmp_path_factory):
+def start(profile):
+    """Start the browser with a profile of its own, an empty folder."""
     options = Options()
     options.binary_location = found("chromium", "chromium-browser", "google-chrome")
-    for flag in (*FLAGS, f"--user-data-dir={tmp_path_factory.mktemp('profile')}"):
+    for flag in (*FLAGS, f"--user-data-dir={profile}"):
         options.add_argument(flag)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(found("chromedriver")))
     driver.set_page_load_timeout(60)
-    yield driver
-    driver.quit()
+    return driver
 
 
-@pytest.fixture
-def at(browser):
-    """Open a page at a width, in light or dark, on screen or on paper."""
-
-    def open_page(path, width=1_100, dark=False, paper=False):
-        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
-        browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
-        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
-        media = {"media": "print" if paper else "screen", "features": scheme}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", media)
-        for kind in ("browser", "performance"):
-            browser.get_log(kind)
-        browser.get(path.as_uri())
-        return browser
-
-    return open_page
+def open_page(driver, path, width=1_100, dark=False, paper=False):
+    """Open a page at a width, in light or dark, on screen or on paper, with nothing left in the logs."""
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "print" if paper else "screen", "features": scheme})
+    for kind in ("browser", "performance"):
+        driver.get_log(kind)
+    driver.get(path.as_uri())
+    return driver
 
 
-@pytest.fixture(scope="session")
-def pages(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
+def write_pages(folder):
+    """Write the pages to look at: images, a mixed table, a wide one, and a comparison."""
     pixels, labels = load_digits(return_X_y=True)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), 64)
     digits = ss.summarize(pa.table({"image": images, "label": labels}), 60, 20, random_state=0)
