@@ -33,7 +33,7 @@ def with_dask(folder: str, workers: int, copies: int) -> dict[str, Any]:
     def read(path: str) -> Any:
         return pq.read_table(path).to_pandas()
 
-    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None) as cluster, Client(cluster) as client:
+    with LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0") as cluster, Client(cluster) as client:
         meta = read(paths[0]).iloc[:0]
         _timed(dd.from_map(read, paths[:workers], meta=meta))  # workers import and load what was compiled
         found = _timed(dd.from_map(read, paths * copies, meta=meta))

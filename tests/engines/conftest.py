@@ -26,7 +26,7 @@ class DaskEngine:
     def __init__(self):
         from distributed import Client, LocalCluster
 
-        self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None)
+        self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
         self.client = Client(self.cluster)
 
     def frame(self, read, n):

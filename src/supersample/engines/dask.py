@@ -71,13 +71,21 @@ class _Cluster:
         return _heads(self.parts, None)
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
-        lazy = [dask.delayed(work)(index, part) for index, part in enumerate(self.parts)]
+        shared = dask.delayed(work)
+        lazy = [dask.delayed(_call)(shared, index, part) for index, part in enumerate(self.parts)]
         return _computed(lazy, lazy, 0)
 
     def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
         count = len(self.parts)
-        dealt = [dask.delayed(split, nout=count)(index, part) for index, part in enumerate(self.parts)]
-        return _computed([dask.delayed(work)([each[group] for each in dealt]) for group in range(count)], dealt, 0)
+        cutting, working = dask.delayed(split), dask.delayed(work)
+        dealt = [dask.delayed(_call, nout=count)(cutting, index, part) for index, part in enumerate(self.parts)]
+        chosen = [dask.delayed(_call)(working, [each[group] for each in dealt]) for group in range(count)]
+        return _computed(chosen, dealt, 0)
+
+
+def _call(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that is sent to each worker once, with the maps it holds, and not with each task."""
+    return work(*arguments)
 
 
 def cluster(frame: Any) -> _Cluster:
