@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
 from supersample.judgement.certificate import captured_energy, certify
 from supersample.selection import background, stream
@@ -47,6 +48,7 @@ class Outcome:
     energy: float
 
 
+@one_blas_thread()
 def outcome_of(state: Stream) -> Outcome | None:
     """Finish a stream (on a copy) and describe the result; None if no row of positive weight was seen."""
     selected = stream.finish(state)
@@ -74,6 +76,7 @@ def outcome_of(state: Stream) -> Outcome | None:
     )
 
 
+@one_blas_thread()
 def read(state: Stream) -> Reading | None:
     """Judge the points that a stream holds now, without a second look; None while it holds none."""
     held = state.reservoir.rows
