@@ -1,4 +1,4 @@
-"""Geometric rates for kernel-based sampling: figure 1 and figure 2, the lines of a single machine."""
+"""Geometric rates for kernel-based sampling: figure 1 and figure 2, on one machine and on several."""
 
 from functools import partial
 from pathlib import Path
@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 import supersample as ss
 from benchmarks.papers.figures import loglog_slope, panels, write_numbers
 from benchmarks.papers.geometric_data import NAMES, Split, coreset, read
+from benchmarks.papers.geometric_distributed import FIGURE_1, FIGURE_2, STYLE
 from benchmarks.papers.herding_data import KERNEL, mixture
 from benchmarks.papers.trials import one_thread_workers
 
@@ -26,6 +27,7 @@ _STYLE: dict[str, dict[str, Any]] = {
     "WKH": {"color": "#56B4E9", "linestyle": "-", "marker": "^"},
     "SBQ": {"color": "#D55E00", "linestyle": "-", "marker": "s"},
     "SBQ, unweighted": {"color": "#E69F00", "linestyle": ":", "marker": "x"},
+    **STYLE,
 }
 _METHODS = {"herding": ss.herd, "WKH": ss.wkh, "SBQ": ss.sbq}
 #: Candidates of CovType, of half a million rows: a step of SBQ reads its whole factor.
@@ -51,7 +53,7 @@ def _matching(out: Path, data: Path, quick: bool) -> None:
     sizes = np.arange(1, largest + 1)
     numbers: dict[str, Any] = {"pools": pools}
     with panels(out / "figure-1", 1) as (ax,):
-        for name in _METHODS:
+        for name in (*_METHODS, *FIGURE_1):
             mean = np.mean([path[name] for path in paths], axis=0)
             style = {key: value for key, value in _STYLE[name].items() if key != "marker"}
             ax.loglog(sizes, mean, label=name, **style)
@@ -67,7 +69,8 @@ def _matching(out: Path, data: Path, quick: bool) -> None:
 def _match(data: Path, pool_size: int, largest: int, seed: int) -> dict[str, Floats]:
     measure = mixture(data)
     pool = measure.sample(pool_size, np.random.SeedSequence([1, seed]))
-    return {name: method(pool, largest, target=measure, kernel=KERNEL).mmd for name, method in _METHODS.items()}
+    methods = {**_METHODS, **FIGURE_1}
+    return {name: method(pool, largest, target=measure, kernel=KERNEL).mmd for name, method in methods.items()}
 
 
 def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick: bool) -> None:
@@ -117,7 +120,7 @@ def _choose(split: Split, sizes: tuple[int, ...], largest: int) -> tuple[Indices
     kernel = ss.kernels.Gaussian(float(np.sqrt(phi.n_features)))
     measure = ss.measures.Empirical(target)
     chosen: dict[str, dict[int, tuple[Indices, Floats]]] = {}
-    for name, method in _METHODS.items():
+    for name, method in {**_METHODS, **FIGURE_2}.items():
         found = method(pool, max(sizes), target=measure, kernel=kernel)
         for m in (each for each in sizes if each <= len(found)):
             kind: Any = "uniform" if name == "herding" else "simplex"

@@ -12,6 +12,7 @@ from benchmarks.speed import (
     discrepancy,
     drift,
     embedding,
+    engines,
     floor,
     herding,
     maps,
@@ -48,6 +49,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "criticisms": criticisms.BENCHMARK,
     "summarize": summarizing.BENCHMARK,
     "compare": comparing.BENCHMARK,
+    "engines": engines.BENCHMARK,
     "herding": herding.BENCHMARK,
 }
 

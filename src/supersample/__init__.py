@@ -4,6 +4,7 @@ import sys
 
 from supersample import errors, features
 from supersample.embedding import MeanEmbedding, measures
+from supersample.engines import herd, sbq, summarize, wkh
 from supersample.features import kernels
 from supersample.judgement import (
     Integral,
@@ -19,13 +20,10 @@ from supersample.selection import (
     Selection,
     critic,
     frank_wolfe,
-    herd,
     online_critic,
     quadrature_weights,
-    sbq,
-    wkh,
 )
-from supersample.summary import Comparison, Progress, Summary, SuperSampler, load, summarize
+from supersample.summary import Comparison, Progress, Summary, SuperSampler, load
 
 # `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
 sys.modules[__name__ + ".kernels"] = kernels

@@ -40,6 +40,19 @@ def test_results_do_not_depend_on_the_number_of_cores():
     assert run(SAMPLE, OMP_NUM_THREADS="1") == run(SAMPLE, OMP_NUM_THREADS="2")
 
 
+SUMMARY = """
+    import hashlib
+    import numpy as np
+    import supersample as ss
+    data = np.random.default_rng(0).normal(size=(9_000, 50))
+    print(hashlib.sha256(ss.summarize(data, random_state=0).to_bytes()).hexdigest())
+"""
+
+
+def test_the_bytes_of_a_summary_do_not_depend_on_the_number_of_cores():
+    assert run(SUMMARY, OMP_NUM_THREADS="1") == run(SUMMARY, OMP_NUM_THREADS="2")
+
+
 def test_a_forked_child_can_work():
     code = """
         import os

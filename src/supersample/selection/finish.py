@@ -8,6 +8,7 @@ from supersample._random import Seed
 from supersample._typing import Floats, Indices, PointsLike
 from supersample.embedding import MeanEmbedding
 from supersample.embedding.measures import Empirical
+from supersample.embedding.measures.embedded import Embedded
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
 from supersample.features.judge import Judge
@@ -143,9 +144,12 @@ def _selection(
 def judged_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> Floats:
     """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, in held-out features of the same kernel."""
     measure = field.measure
-    assert isinstance(measure, Empirical)
-    judge = _judge(field, measure, seed.child("held-out"))
-    mean = MeanEmbedding(judge).update(measure.points, measure.weights).mean
+    if isinstance(measure, Embedded):
+        judge, mean = measure.held_out, measure.held_out_mean
+    else:
+        assert isinstance(measure, Empirical)
+        judge = _judge(field, measure, seed.child("held-out"))
+        mean = MeanEmbedding(judge).update(measure.points, measure.weights).mean
     differences = table @ judge.transform(rows).astype(np.float64) - mean
     return np.asarray(np.einsum("ij,ij->i", differences, differences))
 
@@ -153,7 +157,8 @@ def judged_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> Flo
 def _needs_judge(field: Field) -> bool:
     if isinstance(field, ExactField) or (isinstance(field, FeatureField) and field.map.is_exact):
         return False
-    return isinstance(field.measure, Empirical) and field.measure.weights.size > _EXACT_ROWS
+    many = isinstance(field.measure, Empirical) and field.measure.weights.size > _EXACT_ROWS
+    return many or isinstance(field.measure, Embedded)
 
 
 def _judge(field: Field, measure: Empirical, seed: Seed) -> FeatureMap:

@@ -10,6 +10,7 @@ from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats, Points, PointsLike
 from supersample.embedding import MeanEmbedding, moments
 from supersample.embedding.measures import Empirical, Measure
+from supersample.embedding.measures.embedded import Embedded
 from supersample.embedding.moments import squared_norms
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
@@ -116,6 +117,8 @@ class FeatureField(Field):
             for rows in self._blocks:
                 state = moments.update(state, self.features[rows], moments.scale_weights(measure.weights[rows]))
             self.mean = state.mean()
+        elif isinstance(measure, Embedded):
+            self.mean = measure.mean
         elif isinstance(measure, Empirical):
             self.mean = MeanEmbedding(feature_map).update(measure.points, measure.weights).mean
         else:

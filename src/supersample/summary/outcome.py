@@ -76,6 +76,7 @@ def outcome_of(state: Stream) -> Outcome | None:
     )
 
 
+@one_blas_thread()
 def read(state: Stream) -> Reading | None:
     """Judge the points that a stream holds now, without a second look; None while it holds none."""
     held = state.reservoir.rows

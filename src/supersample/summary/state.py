@@ -23,7 +23,7 @@ from supersample.selection.stream import Stream
 from supersample.summary.kept import Kept, held_positions
 from supersample.summary.outcome import Reading, read
 
-__all__ = ["Request", "State", "conformed", "init", "like", "merge", "require_same_maps", "settle", "update"]
+__all__ = ["Request", "State", "conformed", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
 
 #: MMD is read after so many rows, and whenever they have doubled.
 _FIRST_READING = 8192
@@ -70,6 +70,17 @@ def like(state: State, settings: Settings) -> State:
     assert state.stream is not None
     request = replace(state.request, settings=settings)
     return State(request, state.schema, state.encoding, state.stream.plan, None, Kept.none(state.schema))
+
+
+def part(empty: State, index: int) -> State:
+    """Return the state of one partition of a larger table, begun like an empty one, with random draws of its own.
+
+    They are keyed by the partition's index, so a partition that is read again gives the same bytes.
+    """
+    assert empty.encoding is not None
+    settings = empty.request.settings
+    own = replace(settings, seed=settings.seed.child("partition").child(index))
+    return replace(empty, stream=stream.init(own, empty.encoding.width, empty.plan))
 
 
 def update(state: State, batch: pa.RecordBatch) -> State:

@@ -5,7 +5,7 @@ import inspect
 import json
 import os
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
 
@@ -29,7 +29,7 @@ from supersample.summary.progress import Bar, Progress
 from supersample.summary.state import Request, State
 from supersample.summary.summary import Summary
 
-__all__ = ["summarize"]
+__all__ = ["empty_like", "request_of", "summarize"]
 
 
 def summarize(
@@ -53,7 +53,8 @@ def summarize(
     """Summarise a table or a stream in one pass: the rows that stand for it, those that they miss, and how good they are.
 
     source: a path, a glob, a folder or a list of them (Parquet, CSV, Arrow, Feather, NDJSON), "-" for standard input, a frame
-        or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, or an iterator of batches.
+        or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, an iterator of batches, or a
+        frame of a cluster (Dask DataFrame or Array, Spark DataFrame), which is read where it lies.
     prototypes, criticisms: how many rows to choose.
     columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
         chosen rows are kept.
@@ -79,7 +80,9 @@ def summarize(
         "bandwidth": bandwidth, "features": features, "n_features": n_features,
     }  # fmt: skip
     given = open_source(source)
-    state = states.init(_request(asked, random_state), given.schema) if like is None else _alike(like, asked, random_state)
+    state = (
+        states.init(request_of(asked, random_state), given.schema) if like is None else empty_like(like, asked, random_state)
+    )
     tell = _teller(progress, given.label)
     if checkpoint is None:
         return _summary(_run(given, state, None, tell), given.label)
@@ -99,7 +102,8 @@ def _summary(state: State, label: str) -> Summary:
     return Summary(state, label, settled=states.settle(state))
 
 
-def _request(asked: dict[str, Any], random_state: RandomState) -> Request:
+def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:
+    """Turn what users write into a request, each argument checked."""
     prototypes, criticisms = asked["prototypes"], asked["criticisms"]
     check_count(prototypes, "prototypes")
     check_count(criticisms, "criticisms", minimum=0)
@@ -108,7 +112,7 @@ def _request(asked: dict[str, Any], random_state: RandomState) -> Request:
     return Request(settings, asked["columns"], asked["weight"])
 
 
-def _alike(like: Any, asked: dict[str, Any], random_state: RandomState) -> State:
+def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -> State:
     """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
     if not isinstance(like, Summary):
         raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")

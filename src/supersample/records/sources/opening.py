@@ -80,8 +80,8 @@ def _refuse(source: Any) -> None:
     package = type(source).__module__.split(".")[0]
     if package in ("dask", "dask_expr", "pyspark"):
         raise InputTypeError(
-            f"source must be rows that this process can read, got {name_of(source)}: frames of a cluster are not read yet; "
-            f"write it to Parquet and pass the folder, or pass its parts one by one"
+            f"source must be rows that this process can read, got {name_of(source)}: only summarize "
+            f"reads the frames of a cluster; summarise it with like= and merge, or pass its parts one by one"
         )
     if package == "scipy" and hasattr(source, "toarray"):
         raise InputTypeError(f"source must be dense, got {name_of(source)}; pass source.toarray(), or reduce its width first")

@@ -1,0 +1,148 @@
+"""Summaries of Dask frames and arrays: a task for each partition, a tree of merges, and one small result.
+
+Works with a `distributed` client where there is one, otherwise with the scheduler that Dask is set to.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from typing import Any
+
+import dask
+from dask.base import get_scheduler
+
+from supersample.engines.job import Job
+from supersample.engines.parts import (
+    finish,
+    growing,
+    head,
+    label_of,
+    merge_parts,
+    summarize_part,
+    tree,
+    unreadable,
+)
+from supersample.errors import InputError, InputTypeError, SupersampleError
+from supersample.records.sources.frames import name_of
+from supersample.summary import Summary
+
+__all__ = ["cluster", "partitions", "run"]
+
+
+def run(frame: Any, job: Job) -> Summary:
+    """Summarise a Dask DataFrame or Array where it lies.
+
+    The partitions that hold the first 5,000 rows are read once more than the others. A worker holds a partition and the states
+    of those it is merging; the caller gets the state of the whole.
+    """
+    parts = partitions(frame)
+    label = label_of(len(parts))
+    empty = dask.delayed(job.begin(_heads(parts, job.request.weight), label))
+    leaves = [dask.delayed(summarize_part)(empty, index, part) for index, part in enumerate(parts)]
+    (data,) = _computed([tree(leaves, dask.delayed(merge_parts))], leaves, 0, progress=job.progress)
+    return finish(data, label)
+
+
+def partitions(frame: Any) -> list[Any]:
+    """Return the partitions of a frame, or the blocks of rows of an array, each as one lazy value, in order."""
+    kind = type(frame).__name__  # asked for an attribute, a Delayed has every one
+    if kind == "Array":
+        if not 1 <= frame.ndim <= 2:
+            raise InputError(
+                f"source must have one or two dimensions (rows, columns), got a Dask array with {frame.ndim}; reshape it first"
+            )
+        parts = (frame.rechunk({1: -1}) if frame.ndim == 2 and len(frame.chunks[1]) > 1 else frame).to_delayed().ravel()
+    elif kind in ("DataFrame", "Series"):
+        parts = (frame if kind == "DataFrame" else frame.to_frame()).to_delayed()
+    else:
+        raise InputTypeError(f"source must be a Dask DataFrame or Array, got {name_of(frame)}; convert it first")
+    if len(parts) == 0:
+        raise InputError(f"source must have at least one partition, got none in {name_of(frame)}")
+    return list(parts)
+
+
+class _Cluster:
+    """The partitions of a frame, for distributed herding."""
+
+    def __init__(self, parts: list[Any]) -> None:
+        self.parts = parts
+
+    def heads(self) -> Iterator[bytes]:
+        return _heads(self.parts, None)
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        shared = dask.delayed(work)
+        lazy = [dask.delayed(_call)(shared, index, part) for index, part in enumerate(self.parts)]
+        return _computed(lazy, lazy, 0)
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        count = len(self.parts)
+        cutting, working = dask.delayed(split), dask.delayed(work)
+        dealt = [dask.delayed(_call, nout=count)(cutting, index, part) for index, part in enumerate(self.parts)]
+        chosen = [dask.delayed(_call)(working, [each[group] for each in dealt]) for group in range(count)]
+        return _computed(chosen, dealt, 0)
+
+
+def _call(work: Callable[..., Any], *arguments: Any) -> Any:
+    """Call a function that is sent to each worker once, with the maps it holds, and not with each task."""
+    return work(*arguments)
+
+
+def cluster(frame: Any) -> _Cluster:
+    """Return what distributed herding works on."""
+    return _Cluster(partitions(frame))
+
+
+def _heads(parts: list[Any], weight: str | None) -> Iterator[bytes]:
+    for group in growing(len(parts)):
+        lazy = [dask.delayed(head)(index, weight, parts[index]) for index in group]
+        yield from _computed(lazy, lazy, group.start)
+
+
+def _computed(wanted: list[Any], leaves: list[Any], first: int, *, progress: bool = False) -> list[bytes]:
+    """Compute lazy values; if that fails, say which of the leaves, the first of which is partition `first`, is to blame."""
+    client = _client()
+    if client is not None:
+        return _by_client(client, wanted, leaves, first, progress=progress)
+    try:
+        with _bar() if progress else nullcontext():
+            return list(dask.compute(*wanted))
+    except SupersampleError:
+        raise
+    except Exception as error:
+        # These schedulers do not tell which task failed: the partitions are read again, one by one, to find it.
+        for index, leaf in enumerate(leaves, first):
+            try:
+                leaf.compute()
+            except Exception as again:
+                raise unreadable(index, again) from error
+        raise
+
+
+def _by_client(client: Any, wanted: list[Any], leaves: list[Any], first: int, *, progress: bool) -> list[bytes]:
+    # Futures of the leaves are kept to ask them, if the run fails, which did; their results are small.
+    futures = client.compute([*wanted, *leaves])
+    results, asked = futures[: len(wanted)], futures[len(wanted) :]
+    try:
+        if progress:
+            sys.modules["distributed"].progress(results)
+        return list(client.gather(results))
+    except Exception as error:
+        blamed = next((index for index, future in enumerate(asked) if future.status == "error"), None)
+        cause = None if blamed is None else asked[blamed].exception()
+        client.cancel(list({future.key: future for future in futures}.values()))  # what still runs would be for nothing
+        if blamed is None or cause is None:
+            raise
+        raise unreadable(first + blamed, cause) from error
+
+
+def _client() -> Any:
+    """Return the client that Dask would compute with, None for the schedulers of this process."""
+    owner = getattr(get_scheduler(), "__self__", None)
+    return owner if hasattr(owner, "gather") else None
+
+
+def _bar() -> Any:
+    from dask.diagnostics import ProgressBar
+
+    return ProgressBar()

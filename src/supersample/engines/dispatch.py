@@ -1,0 +1,67 @@
+"""The public functions that clusters can do too: rows of this process are read by it, frames of a cluster by its engine.
+
+Engines are recognised by the module of what they are given, and imported only then.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from importlib import import_module
+from typing import Any, Literal, ParamSpec, TypeVar
+
+from supersample import selection, summary
+from supersample.engines.job import job_of
+
+__all__ = ["engine_of", "herd", "sbq", "summarize", "wkh"]
+
+Engine = Literal["dask", "spark"]
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_PACKAGES: dict[str, Engine] = {"dask": "dask", "dask_expr": "dask", "pyspark": "spark"}
+
+
+def engine_of(source: Any) -> Engine | None:
+    """Name the engine that a source belongs to, None for what this process reads.
+
+    >>> engine_of([1, 2]) is None
+    True
+    """
+    return _PACKAGES.get(type(source).__module__.split(".")[0])
+
+
+def _dispatched(function: Callable[P, R], on_cluster: Callable[[Any, Any, Mapping[str, Any]], R]) -> Callable[P, R]:
+    """Return the function, whose first argument may also be a cluster's frame; then on_cluster(engine, frame, options) runs."""
+    signature = inspect.signature(function)
+    subject = next(iter(signature.parameters))
+
+    @wraps(function)
+    def dispatching(*args: P.args, **kwargs: P.kwargs) -> R:
+        engine = engine_of(args[0] if args else kwargs.get(subject))
+        if engine is None:
+            return function(*args, **kwargs)
+        bound = signature.bind(*args, **kwargs)
+        bound.apply_defaults()
+        return on_cluster(import_module(f"supersample.engines.{engine}"), bound.arguments[subject], bound.arguments)
+
+    return dispatching
+
+
+def _selecting(method: str) -> Callable[[Any, Any, Mapping[str, Any]], selection.Selection]:
+    def select(engine: Any, frame: Any, options: Mapping[str, Any]) -> selection.Selection:
+        from supersample.engines.herding import select as distributed
+
+        return distributed(engine.cluster(frame), method, options)
+
+    return select
+
+
+def _summarizing(engine: Any, frame: Any, options: Mapping[str, Any]) -> summary.Summary:
+    found: summary.Summary = engine.run(frame, job_of(options))
+    return found
+
+
+summarize = _dispatched(summary.summarize, _summarizing)
+herd = _dispatched(selection.herd, _selecting("herd"))
+sbq = _dispatched(selection.sbq, _selecting("sbq"))
+wkh = _dispatched(selection.wkh, _selecting("wkh"))

@@ -1,0 +1,123 @@
+"""Distributed herding: each of s machines chooses from its own random share, and one more run chooses from what they chose.
+
+KHR Algorithm 2. The target is that of all rows for every machine: its embedding comes from a first pass.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._random import Seed, as_seed
+from supersample._typing import Floats
+from supersample.embedding import moments
+from supersample.embedding.measures.embedded import Embedded
+from supersample.engines.parts import tree
+from supersample.engines.pieces import METHODS, arrays_of, choose_from, deal, embed, matrix, moments_of
+from supersample.errors import InputError
+from supersample.features.kernels import as_kernel
+from supersample.records.arrays import check_count
+from supersample.selection import Selection
+from supersample.selection.plan import WARM_UP, Plan, Settings, make_plan
+from supersample.selection.rows import Rows
+
+__all__ = ["Cluster", "Distributed", "select"]
+
+
+@dataclass(frozen=True)
+class Distributed(Selection):
+    """The best of s + 1 selections: those of the s parts, then that from their union.
+
+    runs: MMD to the target of each of the s + 1, the last that of the union; best: the place of the one returned.
+    """
+
+    runs: Floats = field(default_factory=lambda: np.empty(0))
+    best: int = 0
+
+
+class Cluster(Protocol):
+    """What distributed herding asks of an engine: work on partitions in their order, and on groups dealt from all of them."""
+
+    def heads(self) -> Iterator[bytes]:
+        """Yield the first rows of partitions, in order, as far as they are asked for."""
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        """Return work(index, rows) for each partition."""
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        """Return work(pieces) for each group, with the pieces that `split` cut for it from each partition."""
+
+
+def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distributed:
+    """Choose m rows of a cluster's frame by Algorithm 2, with as many random parts as the frame has partitions.
+
+    Without a target the rows themselves are: their mean features, from a first pass, stand for them, and held-out features
+    judge the s + 1 results. A "median" bandwidth is that of the first rows. Each part costs 1 / s of a single run, side by
+    side; the last run has s m candidates and runs at the caller. A worker holds its share of the rows.
+    """
+    given = {name: value for name, value in options.items() if name not in ("candidates", "m")}
+    m, seed = check_count(options["m"], "m"), as_seed(given.pop("random_state"))
+    if given["start"] is not None:
+        raise InputError("start must be left out for candidates on a cluster; gather them, or choose anew")
+    points = _first_points(cluster)
+    plan = _planned(given, points, m, seed)
+    passed = [moments_of(each) for each in cluster.each(lambda index, rows: embed(index, rows, plan))]
+    counts = np.array([rows for rows, _ in passed])
+    if not given["replace"] and m > counts.sum():
+        raise InputError(f"m must not be more than the {counts.sum()} candidates, got {m}; ask for fewer")
+    if plan is not None:
+        first, second = (tree([sums[place] for _, sums in passed], moments.merge).mean() for place in (0, 1))
+        given["target"] = Embedded(plan.feature_map, first, plan.held_out, second, points.shape[1])
+    given["random_state"] = seed.child("choice").sequence()
+    found = cluster.grouped(
+        lambda index, rows: deal(index, rows, len(counts), seed), lambda pieces: choose_from(pieces, m, method, given)
+    )
+    return _best(found, m, method, given, np.concatenate([[0], np.cumsum(counts)[:-1]]))
+
+
+def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], offsets: Any) -> Distributed:
+    parts = [arrays_of(each) for each in found if each]
+    rows = np.concatenate([offsets[each["parts"]] + each["places"] for each in parts])
+    union = np.concatenate([each["points"] for each in parts])
+    order = np.argsort(rows, kind="stable")
+    last: Selection = METHODS[method](union[order], min(m, len(union)), **given)
+    runs = np.array([*(each["mmd"][-1] for each in parts), last.mmd[-1]])
+    best = int(np.argmin(runs))
+    if best == len(parts):
+        indices = rows[order][last.indices]
+        return Distributed(indices, last.points, last.weights, last.mmd, last.note, runs, best)
+    one = parts[best]
+    indices = offsets[one["parts"]] + one["places"]
+    return Distributed(indices, one["points"], one["weights"], one["mmd"], str(one["note"]), runs, best)
+
+
+def _first_points(cluster: Cluster) -> Floats:
+    held: list[Floats] = []
+    for each in cluster.heads():
+        held += [matrix(batch) for batch in pa.ipc.open_stream(each).read_all().to_batches() if batch.num_rows]
+        if sum(map(len, held)) >= WARM_UP:
+            break
+    if not held:
+        raise InputError("candidates must have at least one row, got none")
+    return np.concatenate(held)[:WARM_UP]
+
+
+def _planned(given: dict[str, Any], points: Floats, m: int, seed: Seed) -> Plan | None:
+    """Fix kernel and features for all parts alike; return the maps of a first pass where the rows are the target."""
+    features = given["features"]
+    if features is None:
+        kernel = as_kernel(given["kernel"], given["bandwidth"])
+        given["kernel"] = kernel.resolve(points, random_state=seed.child("bandwidth").sequence())
+        given["bandwidth"] = "median"  # the kernel has its own by now
+    if given["target"] is not None:
+        return None
+    if given["refine"]:
+        raise InputError("refine=True needs a target of its own on a cluster, where rows are known by their mean features only")
+    kernel = given["kernel"] if features is None else features.kernel
+    half = np.full(len(points), 0.5)
+    rows = Rows(points, np.arange(len(points)), half, np.ones(len(points), dtype=np.int64))
+    plan = make_plan(Settings(n_prototypes=m, kernel=kernel, features=features or "auto", seed=seed), rows)
+    given["features"], given["kernel"] = plan.feature_map, "gaussian"  # the default: features carry their kernel
+    return plan

@@ -1,0 +1,46 @@
+"""What a run over partitions was asked for, checked before anything is read."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from supersample.engines.parts import packed, warm_up
+from supersample.errors import InputError, InputTypeError
+from supersample.summary.state import Request, State
+from supersample.summary.summarize import empty_like, request_of
+
+__all__ = ["Job", "job_of"]
+
+_ASKED = ("prototypes", "criticisms", "columns", "weight", "kernel", "bandwidth", "features", "n_features")
+
+
+@dataclass(frozen=True)
+class Job:
+    """A request, and with like= the empty state that partitions begin with; without, the first rows make it."""
+
+    request: Request
+    like: State | None
+    progress: bool
+
+    def begin(self, heads: Iterable[bytes], label: str) -> bytes:
+        """Return the empty state that every partition begins with; with like= no head is asked for."""
+        return warm_up(heads, self.request, label) if self.like is None else packed(self.like)
+
+
+def job_of(options: Mapping[str, Any]) -> Job:
+    """Turn the arguments of `summarize` into a job; refuse those that mean nothing on a cluster."""
+    if options["checkpoint"] is not None:
+        raise InputError(
+            "checkpoint must be left out for partitions of a cluster, whose engine repeats by itself what was lost; to keep "
+            "what is done between runs, summarise parts with like= and merge them"
+        )
+    if not isinstance(options["progress"], bool):
+        raise InputTypeError(
+            f"progress must be True or False for partitions of a cluster, whose own display is used, got "
+            f"{type(options['progress']).__name__}"
+        )
+    asked = {name: options[name] for name in _ASKED}
+    if options["like"] is not None:
+        state = empty_like(options["like"], asked, options["random_state"])
+        return Job(state.request, state, options["progress"])
+    return Job(request_of(asked, options["random_state"]), None, options["progress"])

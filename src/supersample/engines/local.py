@@ -1,0 +1,60 @@
+"""The reference engine: partitions one after the other in this process. The others must end in its bytes."""
+
+import inspect
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from supersample.engines.job import Job, job_of
+from supersample.engines.parts import finish, head, label_of, merge_parts, summarize_part, tree
+from supersample.errors import InputError
+from supersample.summary import Summary
+from supersample.summary import summarize as alone
+
+__all__ = ["cluster", "run", "summarize"]
+
+
+def summarize(parts: Sequence[Any], **options: Any) -> Summary:
+    """Summarise partitions, each a source of its own that can be read twice; options as for `supersample.summarize`.
+
+    Ends in the summary that a cluster ends in, given the same partitions.
+
+    >>> import numpy as np
+    >>> data = np.random.default_rng(0).normal(size=(6_000, 2))
+    >>> summarize([data[:4_000], data[4_000:]], prototypes=20, random_state=0).n_seen
+    6000
+    """
+    bound = inspect.signature(alone).bind(parts, **options)
+    bound.apply_defaults()
+    return run(parts, job_of(bound.arguments))
+
+
+class _Cluster:
+    """Partitions in this process, for distributed herding."""
+
+    def __init__(self, parts: Sequence[Any]) -> None:
+        self.parts = parts
+
+    def heads(self) -> Iterator[bytes]:
+        return (head(index, None, source) for index, source in enumerate(self.parts))
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        return [work(index, source) for index, source in enumerate(self.parts)]
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        dealt = [split(index, source) for index, source in enumerate(self.parts)]
+        return [work([each[group] for each in dealt]) for group in range(len(self.parts))]
+
+
+def cluster(parts: Sequence[Any]) -> _Cluster:
+    """Return what distributed herding works on."""
+    return _Cluster(parts)
+
+
+def run(parts: Sequence[Any], job: Job) -> Summary:
+    """Summarise partitions as a job asks for. Time and memory of one stream, and one merge for each partition."""
+    if len(parts) == 0:
+        raise InputError("source must have at least one partition, got none")
+    label = label_of(len(parts))
+    heads = (head(index, job.request.weight, source) for index, source in enumerate(parts))
+    empty = job.begin(heads, label)
+    return finish(tree([summarize_part(empty, index, source) for index, source in enumerate(parts)], merge_parts), label)

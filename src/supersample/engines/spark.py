@@ -1,0 +1,140 @@
+"""Summaries of Spark frames: Arrow batches to a state for each partition, rounds of merges, and one small result.
+
+Only DataFrames are used, no RDDs, so that it also works through Spark Connect. Spark's own pages show how far a run has come.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any
+
+import pyarrow as pa
+from pyspark import TaskContext
+
+from supersample.engines.job import Job
+from supersample.engines.parts import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
+from supersample.engines.spark_failures import told
+from supersample.errors import InputTypeError
+from supersample.records.sources.frames import name_of
+from supersample.summary import Summary
+
+__all__ = ["cluster", "run"]
+
+Batches = Iterable[pa.RecordBatch]
+
+_SCHEMA = "part long, state binary"
+_ARROW = pa.schema([("part", pa.int64()), ("state", pa.binary())])
+
+
+def run(frame: Any, job: Job) -> Summary:
+    """Summarise a Spark DataFrame where it lies.
+
+    The partitions that hold the first 5,000 rows are begun once more than the others. A Python worker holds a batch of rows and
+    one state, or the two that it merges, whatever the size of a partition; the driver gets the state of the whole.
+    """
+    frame = _checked(frame)
+    empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
+    states = _each(frame, lambda index, rows: summarize_part(empty, index, rows)).persist()
+    try:
+        with told(frame, "one summary for each partition", parts=True):
+            n_parts = 1 + max((row.part for row in states.select("part").collect()), default=0)
+        with told(frame, f"merging {n_parts} summaries"):
+            found = _merged(states, n_parts).collect()
+    finally:
+        states.unpersist()
+    return finish(bytes(found[0].state) if found else NOTHING, label_of(n_parts))
+
+
+class _Cluster:
+    """The partitions of a frame, for distributed herding."""
+
+    def __init__(self, frame: Any) -> None:
+        self.frame = _checked(frame)
+        self.count = 0
+
+    def heads(self) -> Iterator[bytes]:
+        return _heads(self.frame, None)
+
+    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
+        with told(self.frame, "first pass", parts=True):
+            rows = _each(self.frame, lambda index, rows: work(index, rows), empty=work).collect()
+        self.count = len(rows)
+        return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
+
+    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        def dealt(batches: Batches) -> Iterator[pa.RecordBatch]:
+            index = _index()
+            some = (batch for batch in batches if batch.num_rows)
+            first = next(some, None)
+            for group, piece in enumerate(split(index, None if first is None else chain([first], some))):
+                yield pa.RecordBatch.from_pydict({"part": [index], "state": [piece], "pair": [group]})
+
+        def chosen(pieces: pa.Table) -> pa.Table:
+            ordered = pieces.sort_by("part")
+            return pa.Table.from_batches([_row(ordered.column("pair")[0].as_py(), work(ordered.column("state").to_pylist()))])
+
+        pieces = self.frame.mapInArrow(dealt, _SCHEMA + ", pair long").repartition(self.count, "pair")
+        with told(self.frame, f"choosing in {self.count} parts"):
+            rows = pieces.groupBy("pair").applyInArrow(chosen, _SCHEMA).collect()
+        return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
+
+
+def cluster(frame: Any) -> _Cluster:
+    """Return what distributed herding works on."""
+    return _Cluster(frame)
+
+
+def _checked(frame: Any) -> Any:
+    if not hasattr(frame, "mapInArrow"):
+        raise InputTypeError(f"source must be a Spark DataFrame, got {name_of(frame)}; pass source.to_spark() or .toDF()")
+    if frame.isStreaming:
+        raise InputTypeError("source must have an end, got a streaming Spark DataFrame; summarise its batches in foreachBatch")
+    return frame
+
+
+def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
+    """Yield heads of partitions in order. `take` runs the first partitions first, and no more than it needs."""
+    heads = _each(frame, lambda index, rows: head(index, weight, rows))
+    for group in growing(1 << 30):
+        with told(frame, "first rows", parts=True):
+            rows = heads.take(group.stop)
+        yield from (bytes(row.state) for row in rows[group.start :] if row.state)
+        if len(rows) < group.stop:
+            return
+
+
+def _each(frame: Any, work: Callable[[int, Any], bytes], *, empty: Callable[[int, Any], bytes] = lambda _, __: NOTHING) -> Any:
+    """Return a frame of one row for each partition: its index, and what `work` makes of its rows, `empty` where it has none."""
+
+    def work_on(batches: Batches) -> Iterator[pa.RecordBatch]:
+        index = _index()
+        some = (batch for batch in batches if batch.num_rows)
+        first = next(some, None)
+        yield _row(index, empty(index, None) if first is None else work(index, chain([first], some)))
+
+    return frame.mapInArrow(work_on, _SCHEMA)
+
+
+def _index() -> int:
+    """Return the index of the partition that this worker is reading."""
+    return int(TaskContext.get().partitionId())
+
+
+def _merged(states: Any, n_parts: int) -> Any:
+    """Merge neighbours by rounds: part 2i and 2i + 1 become part i of the next, one that has no neighbour goes on as it is."""
+    while n_parts > 1:
+        n_parts = (n_parts + 1) // 2
+        pairs = states.selectExpr("part", "state", "part div 2 as pair").repartition(n_parts, "pair")
+        states = pairs.groupBy("pair").applyInArrow(_merge_pair, _SCHEMA)
+    return states
+
+
+def _merge_pair(pair: pa.Table) -> pa.Table:
+    ordered = pair.sort_by("part")
+    state = NOTHING
+    for each in ordered.column("state"):
+        state = merge_parts(state, each.as_py())
+    return pa.Table.from_batches([_row(ordered.column("pair")[0].as_py(), state)])
+
+
+def _row(part: int, state: bytes) -> pa.RecordBatch:
+    return pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), pa.array([state], pa.binary())], schema=_ARROW)

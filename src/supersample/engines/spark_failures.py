@@ -1,0 +1,76 @@
+"""What went wrong in a Spark job, as one error that names the partition.
+
+Spark tells why a task failed but not of which partition it was; its status store, which feeds its own pages, knows.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from py4j.protocol import Py4JError
+from pyspark.errors import PySparkException
+
+from supersample import errors
+from supersample.engines.parts import failed
+from supersample.errors import InputError, SupersampleError
+
+__all__ = ["told"]
+
+
+@contextmanager
+def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
+    """Name what runs in Spark's own displays, and turn its failure into one error.
+
+    parts: the last stage has one task for each partition of the frame, so a task that fails there is named as a partition.
+    """
+    context = None if "connect" in type(frame).__module__ else frame.sparkSession.sparkContext
+    description = f"supersample: {what}"
+    if context is not None:
+        context.setJobDescription(description)
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        ours = _our_own(str(error))
+        index = None if ours is not None or context is None or not parts else _failed_part(context, description)
+        raise ours or _in_words(index, _cause(str(error))) from error
+    finally:
+        if context is not None:
+            context.setJobDescription(None)
+
+
+def _our_own(told: str) -> SupersampleError | None:
+    """Return the error that our function raised in a worker, where it is that which failed."""
+    found = re.search(r"supersample\.errors\.(\w+): (partition .+)", told)
+    if found is None or found[1] not in errors.__all__:
+        return None
+    kind: type[SupersampleError] = getattr(errors, found[1])
+    return kind(found[2])
+
+
+def _in_words(index: int | None, cause: str) -> SupersampleError:
+    if index is None:
+        return InputError(f"source could not be read by Spark: {cause}; nothing was returned; mend the frame and run again")
+    return failed(index, cause)
+
+
+def _cause(told: str) -> str:
+    """Return the sentence of a failure that says why, without the traces around it."""
+    found = re.findall(r"^\s*:?\s*(?:\w+\.)*(\w+(?:Error|Exception): .+)$", told, re.MULTILINE)
+    return str(found[-1] if found else told.strip().splitlines()[0])
+
+
+def _failed_part(context: Any, description: str) -> int | None:
+    """Return the partition whose task failed most often in the last stage of the job that failed, None where none did."""
+    try:
+        tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+        jobs = tracker.getJobIdsForGroup(context.getLocalProperty("spark.jobGroup.id"))
+        job = max(each for each in jobs if store.job(each).description().getOrElse(None) == description)
+        stage = max(tracker.getJobInfo(job).stageIds)
+        tasks = store.taskList(stage, tracker.getStageInfo(stage).currentAttemptId, 1 << 30)
+        each = [tasks.apply(place) for place in range(tasks.size())]
+        often = Counter(int(task.partitionId()) for task in each if task.status() == "FAILED")
+        return min(often, key=lambda index: (-often[index], index), default=None)
+    except (Py4JError, AttributeError, ValueError, TypeError):
+        return None  # the store is not part of Spark's public interface: an error without the number is better than none

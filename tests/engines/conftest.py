@@ -1,0 +1,89 @@
+"""A real Dask cluster of two processes, and Spark with two task slots, started by the tests."""
+
+import os
+import shutil
+import sys
+import time
+
+import pytest
+
+from engine_parts import dask_frame, spark_frame, written
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("partitions")
+
+
+@pytest.fixture(scope="session")
+def tables(folder):
+    return written(folder)
+
+
+class DaskEngine:
+    """Two workers, each a process."""
+
+    def __init__(self):
+        from distributed import Client, LocalCluster
+
+        self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
+        self.client = Client(self.cluster)
+
+    def frame(self, read, n):
+        return dask_frame(read, n)
+
+    def columns(self, frame, names):
+        return frame[names]
+
+    def leave_one_worker(self):
+        self.cluster.scale(1)
+        deadline = time.monotonic() + 60
+        while len(self.client.scheduler_info(n_workers=-1)["workers"]) > 1 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert len(self.client.scheduler_info(n_workers=-1)["workers"]) == 1
+
+    def close(self):
+        self.client.close()
+        self.cluster.close()
+
+
+class SparkEngine:
+    """Two task slots, each with Python processes; a task may fail once."""
+
+    def __init__(self):
+        if shutil.which("java") is None:
+            message = "java is not installed: Spark cannot be run (Debian: apt-get install openjdk-17-jre-headless)"
+            pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+        self.begin(2)
+
+    def begin(self, slots):
+        from pyspark.sql import SparkSession
+
+        os.environ["PYSPARK_PYTHON"] = sys.executable
+        builder = SparkSession.builder.master(f"local[{slots},2]").appName("tests")
+        for key, value in {
+            "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g",
+            "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF",
+        }.items():  # fmt: skip
+            builder = builder.config(key, value)
+        self.session = builder.getOrCreate()
+
+    def frame(self, read, n):
+        return spark_frame(self.session, read, n)
+
+    def columns(self, frame, names):
+        return frame.select(*names)
+
+    def leave_one_worker(self):
+        self.session.stop()
+        self.begin(1)
+
+    def close(self):
+        self.session.stop()
+
+
+@pytest.fixture(scope="module", params=[DaskEngine, SparkEngine], ids=["dask", "spark"])
+def engine(request):
+    begun = request.param()
+    yield begun
+    begun.close()

@@ -1,0 +1,83 @@
+"""Both engines end in the bytes of the local one, whatever befalls their workers."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import supersample as ss
+from engine_parts import OPTIONS, SIZES, chosen_locally, reader, same_selection
+from supersample.engines import local
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+    pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"),
+]
+
+
+@pytest.fixture(scope="module")
+def expected(tables):
+    return local.summarize(tables, **OPTIONS).to_bytes()
+
+
+def test_bytes_are_those_of_the_local_engine(engine, folder, tables, expected):
+    found = ss.summarize(engine.frame(reader(folder), len(SIZES)), **OPTIONS)
+    assert found.to_bytes() == expected
+    whole = pa.concat_tables(tables)
+    chosen = found.prototypes
+    assert chosen.select(whole.column_names).equals(whole.take(chosen["_row"]))
+
+
+def test_a_worker_killed_in_mid_run_leaves_no_trace(engine, folder, expected, tmp_path):
+    marker = tmp_path / "killed"
+    found = ss.summarize(engine.frame(reader(folder, killed=3, marker=str(marker)), len(SIZES)), **OPTIONS)
+    assert not Path(f"/proc/{int(marker.read_text())}").exists()  # it was another process, and it is gone
+    assert found.to_bytes() == expected
+
+
+def test_options_work_as_at_home(engine, folder, tables):
+    frame = engine.frame(reader(folder), len(SIZES))
+    options = {**OPTIONS, "columns": {"a": 2.0, "kind": 1.0}, "weight": "w", "kernel": "laplacian", "n_features": 64}
+    first = ss.summarize(frame, **options)
+    assert first.to_bytes() == local.summarize(tables, **options).to_bytes()
+    second = ss.summarize(frame, like=first, random_state=8)
+    assert second.to_bytes() == local.summarize(tables, like=first, random_state=8).to_bytes()
+    assert first.merge(second).n_seen == 2 * sum(SIZES)
+
+
+def test_a_partition_that_cannot_be_read_is_named_in_one_error(engine, folder):
+    with pytest.raises(ss.errors.InputError, match=r"^partition 2 could not be read: OSError: the disk is on fire; "):
+        ss.summarize(engine.frame(reader(folder, broken=2), len(SIZES)), **OPTIONS)
+    with pytest.raises(ss.errors.InputError, match=r"^partition 0 could not be read: OSError: the disk is on fire; "):
+        ss.summarize(engine.frame(reader(folder, broken=0), len(SIZES)), **OPTIONS)
+
+
+def test_what_a_partition_holds_and_cannot_be_used_is_told(engine, folder):
+    read = reader(folder)
+    frame = engine.frame(lambda index: read(3).set_column(5, "w", pa.array([-1.0 if index == 4 else 1.0] * 1_500)), 5)
+    with pytest.raises(ss.errors.InputError, match=r"^partition 4: .*negative"):
+        ss.summarize(frame, weight="w", **OPTIONS)
+
+
+def test_no_rows_at_all_are_refused(engine, folder):
+    read = reader(folder)
+    with pytest.raises(ss.errors.InputError, match="at least one row"):
+        ss.summarize(engine.frame(lambda _: read(1), 2), **OPTIONS)
+
+
+@pytest.mark.parametrize(("method", "target"), [("sbq", None), ("herd", "array")])
+def test_distributed_herding_is_that_of_the_local_engine(engine, folder, tables, method, target):
+    names = ["b", "count", "w"]
+    points = [table.select(names) for table in tables]
+    few = np.random.default_rng(0).normal(size=(40, 3))
+    options = {"random_state": 3, "target": None if target is None else few}
+    found = getattr(ss, method)(engine.columns(engine.frame(reader(folder), len(SIZES)), names), 12, **options)
+    assert same_selection(found, chosen_locally(points, method, 12, **options))
+    rows = pa.concat_tables(points).take(pa.array(found.indices))
+    assert np.array_equal(np.column_stack([column.to_numpy() for column in rows.columns]), found.points)
+
+
+def test_the_number_of_workers_leaves_no_trace(engine, folder, expected):
+    engine.leave_one_worker()
+    assert ss.summarize(engine.frame(reader(folder), len(SIZES)), **OPTIONS).to_bytes() == expected

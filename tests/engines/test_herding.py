@@ -1,0 +1,80 @@
+"""Distributed herding: the best of s + 1, near a single run, with a share of its work."""
+
+import dask
+import dask.array as da
+import numpy as np
+import pytest
+
+import supersample as ss
+from engine_parts import chosen_locally, mixed, same_selection
+
+
+@pytest.fixture(scope="module")
+def mixture():
+    rng = np.random.default_rng(0)
+    return ss.measures.GaussianMixture(
+        np.full(20, 0.05), rng.uniform(-4, 4, (20, 2)), [np.eye(2) * scale for scale in rng.uniform(0.1, 0.6, 20)]
+    )
+
+
+KERNEL = ss.kernels.Gaussian(0.5)
+
+
+@pytest.mark.parametrize("method", [ss.sbq, ss.wkh, ss.herd])
+def test_five_machines_lose_little(method, mixture):
+    pool = mixture.sample(10_000, 1)
+    single = method(pool, 100, target=mixture, kernel=KERNEL)
+    with dask.config.set(scheduler="sync"):
+        five = method(da.from_array(pool, chunks=(2_000, 2)), 100, target=mixture, kernel=KERNEL, random_state=0)
+    assert five.mmd[-1] <= 1.5 * single.mmd[-1]
+    assert five.runs.shape == (6,)
+    assert five.runs.min() == five.runs[five.best] == five.mmd[-1]
+    assert np.array_equal(pool[five.indices], five.points)
+    # MMD is to the mixture itself, whichever part the points come from.
+    again = ss.measures.Empirical(five.points, np.maximum(five.weights, 0)) if method is ss.herd else None
+    if again is not None:
+        square = mixture.energy(KERNEL) - 2 * mixture.mean_embedding(KERNEL, five.points).mean() + again.energy(KERNEL)
+        assert five.mmd[-1] == pytest.approx(np.sqrt(square), rel=1e-9)
+
+
+def test_shares_are_equal_random_and_cover_all():
+    from supersample._random import as_seed
+    from supersample.engines.pieces import arrays_of, deal
+
+    data = np.arange(2_000.0)[:, None]
+    dealt = [[arrays_of(piece) for piece in deal(index, data, 5, as_seed(0))] for index in range(5)]
+    for pieces in dealt:
+        assert np.array_equal(np.sort(np.concatenate([piece["places"] for piece in pieces])), np.arange(2_000))
+        assert {len(piece["places"]) for piece in pieces} == {400}
+    # So the longest way is 2,000 candidates of a part and 5 x 100 of the union, a quarter of 10,000.
+    assert not np.array_equal(dealt[0][0]["places"], dealt[1][0]["places"])
+
+
+def test_rows_as_their_own_target_are_judged_by_features_they_were_not_chosen_by():
+    data = np.random.default_rng(2).normal(size=(6_000, 3))
+    with dask.config.set(scheduler="sync"):
+        found = ss.herd(da.from_array(data, chunks=(1_500, 3)), 60, bandwidth=2.0, random_state=0)
+    true = np.sqrt(ss.mmd2(found.points, data, kernel=ss.kernels.Gaussian(2.0)))
+    random = np.sqrt(ss.mmd2(data[:60], data, kernel=ss.kernels.Gaussian(2.0)))
+    assert true < 0.4 * random
+    assert found.mmd[-1] == pytest.approx(true, rel=0.35)  # 128 features: a relative error of about 1/8 in the square
+
+
+def test_partitions_decide_and_nothing_else():
+    tables = [mixed(size, seed).select(["b", "count"]) for seed, size in enumerate((900, 0, 700))]
+    first, second = (chosen_locally(tables, "wkh", 10, random_state=5) for _ in range(2))
+    assert same_selection(first, second)
+    assert not same_selection(first, chosen_locally(tables[::-1], "wkh", 10, random_state=5))
+
+
+def test_what_cannot_be_done_is_said():
+    points = da.random.random((50, 2), chunks=(25, 2))
+    with dask.config.set(scheduler="sync"):
+        with pytest.raises(ss.errors.InputError, match=r"^m must not be more than the 50 candidates, got 60"):
+            ss.sbq(points, 60)
+        with pytest.raises(ss.errors.InputError, match=r"^start must be left out"):
+            ss.sbq(points, 5, start=ss.sbq(np.eye(2), 1))
+        with pytest.raises(ss.errors.InputError, match=r"^refine=True needs a target"):
+            ss.herd(points, 5, refine=True)
+    with pytest.raises(ss.errors.InputTypeError, match=r"^candidates must have columns of numbers, got 'kind' of type string"):
+        chosen_locally([mixed(100, 0)], "herd", 5)

@@ -1,0 +1,111 @@
+"""The reference engine, Dask without a cluster, and what is refused before anything runs."""
+
+import subprocess
+import sys
+
+import dask
+import dask.array as da
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import supersample as ss
+from engine_parts import OPTIONS, SIZES, dask_frame, mixed, reader
+from supersample.engines import local
+from supersample.engines.parts import tree
+
+
+def test_one_partition_has_the_maps_of_one_stream_and_nearly_its_quality():
+    table = mixed(9_000, 3)
+    one = ss.summarize(table, **OPTIONS)
+    parts = local.summarize([table.slice(start, 3_000) for start in (0, 3_000, 6_000)], **OPTIONS)
+    assert parts.feature_map == one.feature_map
+    assert parts.columns == one.columns
+    assert parts.n_seen == one.n_seen
+    assert parts.compare(one).pvalue > 0.999
+    assert parts.mmd < 0.5 * parts.random_mmd
+
+
+def test_partitions_with_equal_rows_draw_differently():
+    table = mixed(6_000, 0)
+    twice = local.summarize([table, table], **OPTIONS)
+    rows = np.asarray(twice.background["_row"])
+    first, second = rows[rows < 6_000], rows[rows >= 6_000] - 6_000
+    assert not np.array_equal(first, second[: len(first)])
+    # Of 12,000 rows 5,000 are drawn: each table's share is hypergeometric with sd 27; 7 sd fail once in 10^11 runs.
+    assert abs(len(first) - 2_500) < 190
+
+
+def test_empty_partitions_leave_no_trace_but_their_number():
+    table, none = mixed(5_500, 0), mixed(0, 0)
+    first = local.summarize([table, none], **OPTIONS)
+    second = local.summarize([table], **OPTIONS)
+    assert first.prototypes.equals(second.prototypes)
+    assert first.mmd == second.mmd
+
+
+def test_rows_of_weight_zero_do_not_make_the_warm_up():
+    table = mixed(5_500, 0)
+    none = table.set_column(5, "w", pa.array(np.zeros(5_500)))
+    found = local.summarize([none, table], weight="w", **OPTIONS)
+    assert found.n_seen == 11_000
+    assert min(found.prototypes["_row"].to_pylist()) >= 5_500
+    with pytest.raises(ss.errors.InputError, match="at least one row of positive weight in column 'w'"):
+        local.summarize([none, none], weight="w", **OPTIONS)
+
+
+def test_a_partition_of_other_columns_is_named():
+    table = mixed(300, 0)
+    with pytest.raises(ss.errors.MismatchError, match=r"^partition 1: .*'flag'"):
+        local.summarize([mixed(6_000, 0), table.drop_columns(["flag"])], **OPTIONS)
+
+
+@pytest.mark.parametrize("n", range(1, 20))
+def test_the_tree_keeps_the_order_and_is_shallow(n):
+    leaves = [((index,), 0) for index in range(n)]
+    order, depth = tree(leaves, lambda left, right: (left[0] + right[0], 1 + max(left[1], right[1])))
+    assert order == tuple(range(n))
+    assert depth == int(np.ceil(np.log2(n)))
+
+
+@pytest.mark.parametrize("scheduler", ["threads", "sync"])
+def test_dask_needs_no_cluster(scheduler, folder, tables):
+    expected = local.summarize(tables, **OPTIONS).to_bytes()
+    with dask.config.set(scheduler=scheduler):
+        assert ss.summarize(dask_frame(reader(folder), len(SIZES)), **OPTIONS).to_bytes() == expected
+        with pytest.raises(ss.errors.InputError, match=r"^partition 2 could not be read: OSError: the disk is on fire; "):
+            ss.summarize(dask_frame(reader(folder, broken=2), len(SIZES)), **OPTIONS)
+
+
+def test_dask_arrays_are_rows_in_blocks(capsys):
+    data = np.random.default_rng(0).normal(size=(6_000, 4))
+    blocks = da.from_array(data, chunks=(2_500, 2))
+    expected = local.summarize([data[:2_500], data[2_500:5_000], data[5_000:]], **OPTIONS).to_bytes()
+    with dask.config.set(scheduler="threads"):
+        assert ss.summarize(blocks, progress=True, **OPTIONS).to_bytes() == expected
+        assert ss.summarize(blocks[:, 0], **OPTIONS).prototypes.column_names == ["x0", "_row", "_weight"]
+    assert "Completed" in capsys.readouterr().out
+    with pytest.raises(ss.errors.InputError, match="one or two dimensions"):
+        ss.summarize(da.zeros((2, 2, 2)))
+
+
+def test_what_means_nothing_on_a_cluster_is_refused(tmp_path):
+    blocks = da.zeros((10, 2))
+    with pytest.raises(ss.errors.InputError, match=r"^checkpoint must be left out"):
+        ss.summarize(blocks, checkpoint=tmp_path / "state")
+    with pytest.raises(ss.errors.InputTypeError, match=r"^progress must be True or False"):
+        ss.summarize(blocks, progress=print)
+    with pytest.raises(ss.errors.InputError, match="cannot be stored"):
+        ss.summarize(da.random.random((6_000, 2)), kernel=lambda x, y: x @ y.T)
+    with pytest.raises(ss.errors.InputTypeError, match="Dask DataFrame or Array"):
+        ss.summarize(dask.delayed([1, 2]))
+
+
+def test_engines_are_imported_only_where_their_frames_are_passed():
+    code = (
+        "import sys, numpy, supersample, supersample.engines; "
+        "supersample.summarize(numpy.zeros((10, 2)), 2); "
+        "found = {'dask', 'distributed', 'pyspark', 'py4j'} & set(sys.modules); "
+        "assert not found, found"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
