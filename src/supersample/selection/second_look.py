@@ -35,16 +35,17 @@ class Looked(NamedTuple):
     witness: Floats
 
 
-def second_look(state: Stream, rows: Rows, more: Rows, n_criticisms: int | None = None) -> Looked:
+def second_look(state: Stream, rows: Rows, more: Rows, *, final: bool = True) -> Looked:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
     The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
     witness are measured by the exact kernel, so that the selection is not bound to the features that steered the stream. The
-    background must be settled. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
+    background must be settled. Where the result is not final, as between merges, criticisms are left out and the descent is
+    short. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
     """
     plan = state.plan
     assert plan is not None
-    count = state.settings.n_criticisms if n_criticisms is None else n_criticisms
+    count = state.settings.n_criticisms if final else 0
     sample = state.background.rows
     others = Rows.joined(more, sample)
     _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
@@ -56,7 +57,8 @@ def second_look(state: Stream, rows: Rows, more: Rows, n_criticisms: int | None 
     chosen = np.arange(len(rows))
     if len(rows) == state.settings.n_prototypes:
         pull = candidates.embed(_places(pool, sample), weights, single=True)
-        chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
+        generator = state.settings.seed.child("second look").generator() if final else None
+        chosen = polish(candidates, pull, chosen, generator)
     prototypes = pool.take(chosen)
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))

@@ -176,7 +176,7 @@ def merge(left: Stream, right: Stream) -> Stream:
         mine = min(len(first), max(size - len(right.reservoir.rows), round(size * shares)))
         kept = np.concatenate([_spread(len(first), mine), len(first) + _spread(len(right.reservoir.rows), size - mine)])
         rest = np.setdiff1d(np.arange(len(both)), kept)
-        both = second_look(merged, both.take(kept), both.take(rest), n_criticisms=0).rows
+        both = second_look(merged, both.take(kept), both.take(rest), final=False).rows
     reservoir = Reservoir.empty(size, left.width, left.plan.feature_map.n_features)
     if len(both):
         reservoir.fill(both, left.plan.feature_map.transform(both.points).astype(np.float32))
