@@ -74,7 +74,7 @@ class Nystroem(FeatureMap):
         # Rounding is multiplied by the root of 1 / tolerance: float32 can afford that only where few directions are kept.
         working = np.float32 if dtype == np.float32 and tolerance >= _SINGLE_TOLERANCE else np.float64
         self.whitening: Reals = whitening.astype(working)
-        self._to_landmarks = kernel.against(landmarks, single=working == np.float32)
+        self._to_landmarks = kernel.against(landmarks)
         self.n_features = whitening.shape[1]
 
     @classmethod

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supersample._random import Seed
 from supersample._typing import Floats
 from supersample.embedding.moments import Moments
 from supersample.features import FeatureMap
@@ -42,15 +43,19 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certifica
     return Certificate(mmd, spread / (2.0 * mmd) if mmd > 0 else 0.0)
 
 
-def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, size: int) -> float:
-    """Return the held-out MMD of `size` rows drawn at random: the root mean square over the draws that a sample holds.
+def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shares: Floats, size: int, seed: Seed) -> float:
+    """Return the held-out MMD of `size` rows drawn at random: the root mean square over sets drawn from a sample.
 
-    sample: rows in random order; they are cut into sets of `size`, of which at most 20 are looked at. One set alone would tell
-    mostly its own luck.
+    sample: rows in random order with their shares of the data. Where these are equal, the rows are cut into sets of `size`;
+    otherwise sets are drawn by share. At most 20 are looked at: one alone would tell mostly its own luck.
     """
-    sets = max(1, min(_MOST_SETS, sample.shape[0] // size))
-    features = held_out.transform(sample[: sets * size]).astype(np.float64)
-    means = features.reshape(sets, -1, features.shape[1]).mean(axis=1)
+    if shares.min() == shares.max():
+        sets = max(1, min(_MOST_SETS, sample.shape[0] // size))
+        drawn = np.arange(sets * min(size, sample.shape[0])).reshape(sets, -1)
+    else:
+        drawn = seed.child("baseline").generator().choice(sample.shape[0], (_MOST_SETS, size), p=shares)
+    features = held_out.transform(sample[drawn.ravel()]).astype(np.float64)
+    means = features.reshape(*drawn.shape, -1).mean(axis=1)
     return float(np.sqrt(np.mean(((means - moments.mean()) ** 2).sum(axis=1))))
 
 

@@ -25,7 +25,7 @@ WARM_UP = 5000
 _MEDIAN_ROWS = 2000
 #: Features that the selection never sees; their mean judges it.
 _HELD_OUT = 128
-_FOURIER, _LANDMARKS, _RESIDUAL = 512, 160, 96
+_FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
 #: From this many points on the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
 _TREE_FROM = 2000
 

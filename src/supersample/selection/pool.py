@@ -70,18 +70,11 @@ class ExactPool(Pool):
             self._cached.update(zip(fresh, self._rows_of(self.points[fresh]).astype(np.float32), strict=True))
         return np.stack([self._cached[each] for each in chosen.tolist()])
 
-    def embed(self, chosen: Indices, weights: Floats, *, single: bool = False) -> Floats:
-        """Return sum_i weights_i k(x, x_i) over the chosen points, for every point x of the pool, on all cores.
-
-        single: kernel values in float32, in a third of the time.
-        """
-        rows_of = self.kernel.against(self.points[chosen], single=single)
-
-        def work(rows: slice) -> Floats:
-            # Rounding of single values averages out over the sum, which is taken in float64.
-            return np.asarray(rows_of(self.points[rows]), dtype=np.float64) @ weights
-
-        return np.concatenate(map_blocks(work, cut(self.points.shape[0], BLOCK_ROWS)))
+    def embed(self, chosen: Indices, weights: Floats) -> Floats:
+        """Return sum_i weights_i k(x, x_i) over the chosen points, for every point x of the pool, on all cores."""
+        rows_of = self.kernel.against(self.points[chosen])
+        parts = map_blocks(lambda rows: rows_of(self.points[rows]) @ weights, cut(self.points.shape[0], BLOCK_ROWS))
+        return np.concatenate(parts)
 
     def means(self) -> Floats:
         """Add up tiles of the Gram matrix on all cores."""

@@ -18,9 +18,9 @@ __all__ = ["Offered", "Reservoir", "shadows_of"]
 
 Singles = npt.NDArray[np.float32]
 
-#: Coordinates of the shadows that bound feature distances from below: more for longer feature vectors, dear to compare in full.
-_SHADOWS = ((256, 4), (400, 8))
-_LONGEST_SHADOW = 16
+#: Coordinates of the shadows that bound feature distances from below: the fewest of these that hold so much of the variance.
+_SHADOWS = (4, 8, 12, 16)
+_ENOUGH = 0.88
 #: A swap must lower M^2 MMD^2 by this much, as a share of k(x, x): less is rounding in float32.
 _LEAST_GAIN = 1e-6
 #: Rows compared with more points than this are counted together.
@@ -128,9 +128,7 @@ class Reservoir:
     def _renew_basis(self, n_used: int) -> None:
         if self.basis.shape[0] == 0 or n_used >= 2 * self.basis_at:
             centred = self.features - self.features.mean(axis=0)
-            wanted = next((count for most, count in _SHADOWS if centred.shape[1] <= most), _LONGEST_SHADOW)
-            width = min(wanted, *centred.shape)
-            self.basis = _leading_directions(centred.astype(np.float64), width).astype(np.float32)
+            self.basis = _leading_directions(centred.astype(np.float64)).astype(np.float32)
             self.basis_at = n_used
 
 
@@ -144,13 +142,18 @@ def shadows_of(features: Singles, norms: Singles, basis: Singles) -> Singles:
     return shadows
 
 
-def _leading_directions(rows: Floats, count: int) -> Floats:
+def _leading_directions(rows: Floats) -> Floats:
     """Return orthonormal directions in which the rows vary much, by two steps of subspace iteration.
 
-    Any orthonormal directions give a valid bound; the better they are, the more it prunes. The start is a spread of the rows
-    themselves, so that nothing random is needed.
+    Any orthonormal directions give a valid bound; the better they are, the more it prunes, and the more of them, the dearer it
+    is. The start is a spread of the rows themselves, so that nothing random is needed.
     """
-    basis = rows[np.linspace(0, rows.shape[0] - 1, count).astype(np.int64)].T
+    most = min(_SHADOWS[-1], *rows.shape)
+    basis = rows[np.linspace(0, rows.shape[0] - 1, most).astype(np.int64)].T
     for _ in range(2):
         basis = np.linalg.qr(rows.T @ (rows @ np.linalg.qr(basis)[0]))[0]
-    return np.ascontiguousarray(basis.T)
+    seen = rows @ basis
+    values, turn = np.linalg.eigh(seen.T @ seen)
+    held = np.cumsum(values[::-1]) / max(float(np.einsum("ij,ij->", rows, rows)), np.finfo(np.float64).tiny)
+    count = next((each for each in _SHADOWS if each < most and held[each - 1] >= _ENOUGH), most)
+    return np.ascontiguousarray((basis @ turn[:, ::-1][:, :count]).T)

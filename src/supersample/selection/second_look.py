@@ -55,14 +55,13 @@ def second_look(state: Stream, rows: Rows, more: Rows, *, final: bool = True) ->
     weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
     candidates = ExactPool(plan.kernel, pool.points)
     chosen = np.arange(len(rows))
+    pull = candidates.embed(_places(pool, sample), weights)
     if len(rows) == state.settings.n_prototypes:
-        pull = candidates.embed(_places(pool, sample), weights, single=True)
         generator = state.settings.seed.child("second look").generator() if final else None
         chosen = polish(candidates, pull, chosen, generator)
     prototypes = pool.take(chosen)
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
-    pull = candidates.embed(_places(pool, sample), weights)
     witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
     return _criticisms(plan.kernel, prototypes, pool, witness, count, more)
 

@@ -71,7 +71,9 @@ def outcome_of(state: Stream) -> Outcome | None:
         background_shares=shares,
         mmd=certificate.mmd,
         error=certificate.error,
-        random_mmd=random_baseline(plan.held_out, selected.held_out, sample.rows.points, len(rows)),
+        random_mmd=random_baseline(
+            plan.held_out, selected.held_out, sample.rows.points, shares, len(rows), state.settings.seed
+        ),
         energy=captured_energy(plan.feature_map, sample.rows.points, shares),
     )
 
@@ -84,5 +86,7 @@ def read(state: Stream) -> Reading | None:
         return None
     certificate = certify(state.plan.held_out, state.held_out, held.points)
     sample = background.settled(state.background, state.settings.n_background)
-    drawn = random_baseline(state.plan.held_out, state.held_out, sample.rows.points, len(held))
+    drawn = random_baseline(
+        state.plan.held_out, state.held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed
+    )
     return Reading(state.n_seen, certificate.mmd, certificate.error, drawn)

@@ -240,8 +240,10 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def random_mmd_(self) -> float:
         """The held-out MMD of as many uniformly random rows as there are prototypes."""
         selected = self._require_selected()
-        drawn = selected.background.rows.points
-        return random_baseline(selected.plan.held_out, selected.held_out, drawn, len(selected.rows))
+        sample, seed = selected.background, self._state.settings.seed
+        return random_baseline(
+            selected.plan.held_out, selected.held_out, sample.rows.points, sample.shares(), len(selected.rows), seed
+        )
 
     @property
     def energy_(self) -> float:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from supersample._compiled import distances
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
-from supersample._typing import Floats, PointsLike, RandomState, Reals
+from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.kernels.bandwidth import median_distance
 from supersample.records.arrays import check_points
@@ -32,11 +32,8 @@ class Kernel(ABC):
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:
         """Write the Gram block k(left_i, right_j) into `out`; no checks, one thread."""
 
-    def against(self, points: Floats, *, single: bool = False) -> Callable[[Floats], Any]:
-        """Return a function that gives the Gram block of any rows with these points, prepared once for many calls.
-
-        single: in float32, where that is quicker; distances are computed in float64 all the same.
-        """
+    def against(self, points: Floats) -> Callable[[Floats], Floats]:
+        """Return a function that gives the Gram block of any rows with these points, prepared once for many calls."""
         return _Against(self, points)
 
     @abstractmethod
@@ -178,7 +175,7 @@ class Stationary(Kernel):
         return True
 
     @abstractmethod
-    def profile(self, distances: Reals) -> None:
+    def profile(self, distances: Floats) -> None:
         """Replace distances (by `metric`) by kernel values, in place."""
 
     @property
@@ -226,9 +223,9 @@ class Stationary(Kernel):
         """Write distances, then apply the profile to them in place."""
         self._fill(left, self._prepare(right), out)
 
-    def against(self, points: Floats, *, single: bool = False) -> Callable[[Floats], Any]:
+    def against(self, points: Floats) -> Callable[[Floats], Floats]:
         """Scale and transpose the points once for all calls."""
-        return _AgainstPrepared(self, self._prepare(points), single)
+        return _AgainstPrepared(self, self._prepare(points))
 
     def _prepare(self, points: Floats) -> "_Prepared":
         scaled = self.scale(points)
@@ -242,10 +239,6 @@ class Stationary(Kernel):
 
     def _fill(self, left: Floats, right: "_Prepared", out: Floats) -> None:
         """Write the Gram block with prepared points."""
-        self._fill_distances(left, right, out)
-        self.profile(out)
-
-    def _fill_distances(self, left: Floats, right: "_Prepared", out: Floats) -> None:
         first = self.scale(left)
         if self.metric == "l1":
             distances.l1(first, right.transposed, out)
@@ -256,6 +249,7 @@ class Stationary(Kernel):
             np.matmul(first, right.transposed, out=out)
             norms = np.einsum("ij,ij->i", first, first)
             distances.expand_products(first, right.points, norms, right.norms, _CANCELLED, out)
+        self.profile(out)
 
     def paired(self, left: Floats, right: Floats) -> Floats:
         """Apply the profile to the distances between the i-th rows."""
@@ -300,17 +294,11 @@ class _AgainstPrepared:
 
     kernel: Stationary
     prepared: _Prepared
-    single: bool
 
-    def __call__(self, left: Floats) -> Any:
+    def __call__(self, left: Floats) -> Floats:
         out = np.empty((left.shape[0], self.prepared.points.shape[0]))
-        if not self.single:
-            self.kernel._fill(left, self.prepared, out)
-            return out
-        self.kernel._fill_distances(left, self.prepared, out)
-        values = out.astype(np.float32)
-        self.kernel.profile(values)
-        return values
+        self.kernel._fill(left, self.prepared, out)
+        return out
 
 
 def as_float64(points: PointsLike, name: str) -> Floats:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-from supersample._typing import Floats, Reals
+from supersample._typing import Floats
 from supersample.features.kernels.base import Stationary
 
 __all__ = ["Laplacian"]
@@ -26,7 +26,7 @@ class Laplacian(Stationary):
         """The sum of absolute differences."""
         return "l1"
 
-    def profile(self, distances: Reals) -> None:
+    def profile(self, distances: Floats) -> None:
         """exp(-r)."""
         np.negative(distances, out=distances)
         np.exp(distances, out=distances)

@@ -12,7 +12,7 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
-from supersample._typing import Floats, Reals
+from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.features.kernels.base import Stationary
 
@@ -52,7 +52,7 @@ class Gaussian(Radial):
     array([[1.    , 0.6065]])
     """
 
-    def profile(self, distances: Reals) -> None:
+    def profile(self, distances: Floats) -> None:
         """exp(-r^2 / 2)."""
         distances *= -0.5
         np.exp(distances, out=distances)
@@ -75,7 +75,7 @@ class Cauchy(Radial):
     array([[1. , 0.5]])
     """
 
-    def profile(self, distances: Reals) -> None:
+    def profile(self, distances: Floats) -> None:
         """1 / (1 + r^2)."""
         distances += 1.0
         np.reciprocal(distances, out=distances)
@@ -108,7 +108,7 @@ class Matern(Radial):
         """Name, bandwidth and smoothness."""
         return {**super().identity, "nu": self.nu}
 
-    def profile(self, distances: Reals) -> None:
+    def profile(self, distances: Floats) -> None:
         """With t = sqrt(2 nu) r: e^-t times 1, 1 + t, or 1 + t + t^2 / 3."""
         distances *= 2.0 * self.nu
         np.sqrt(distances, out=distances)

@@ -47,8 +47,9 @@ def learn_block(name: str, column: pa.Array, weight: float, *, forced: bool) -> 
         return _number(name, weight, "time", numbers_of(column).astype(np.float64))
     if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
         values = numbers_of(column).astype(np.float64)
-        # Whole numbers with gaps come as floating-point numbers from some libraries.
-        if not forced and _counts_rows(name, values):
+        # Whole numbers with gaps come as floating-point numbers from some libraries; without gaps they are meant as such.
+        whole = pa.types.is_integer(kind) or bool(np.isnan(values).any())
+        if whole and not forced and _counts_rows(name, values):
             return LeftOut("looks like an id: every value differs")
         return _number(name, weight, "number", values)
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_string_view(kind):
