@@ -23,6 +23,8 @@ _MAPS: Mapping[str, Mapping[str, Any]] = {
 }
 #: A map competes with 'auto' if it takes at most this many times as long.
 _EQUAL_TIME = 1.5
+#: Seeds in two dimensions, where one set's MMD varies by a third; five left a standard error of 13% in the ratio.
+_NOISY = 30
 
 
 class _Case(NamedTuple):
@@ -50,7 +52,7 @@ def _cases(context: Context) -> Iterator[_Case]:
         return lambda seed: (rows[np.random.default_rng(seed).permutation(len(rows))], rows)
 
     seeds = 2 if quick else 5
-    yield _Case("mixtures, d = 2", "sorted", 100, seeds, drawn(2, 2_000 if quick else 100_000), True)
+    yield _Case("mixtures, d = 2", "sorted", 100, 2 if quick else _NOISY, drawn(2, 2_000 if quick else 100_000), True)
     yield _Case("mixtures, d = 10", "sorted", 256, seeds, drawn(10, 2_000 if quick else 65_536), True)
     yield _Case("electricity", "file order", 100, seeds, read(electricity(context.data)[:: 30 if quick else 1]), False)
     yield _Case("CovType", "file order", 100, seeds, read(covtype(context.data)[:: 40 if quick else 1]), False)
