@@ -7,6 +7,8 @@ import numpy as np
 import pyarrow as pa
 
 import supersample as ss
+from supersample.summary import ColumnChange
+from supersample.summary.outcome import Reading
 
 
 @dataclass(frozen=True)
@@ -20,26 +22,10 @@ class Note:
 
 
 @dataclass(frozen=True)
-class Reading:
-    rows: int
-    mmd: float
-    error: float
-    random_mmd: float
-
-
-@dataclass(frozen=True)
-class Change:
-    name: str
-    mmd: float
-    pvalue: float
-    share: float
-
-
-@dataclass(frozen=True)
 class Comparison:
     pvalue: float
     mmd: float
-    columns: tuple[Change, ...]
+    columns: tuple[ColumnChange, ...]
     changed: tuple[str, ...]
     left_rows: pa.Table
     right_rows: pa.Table
@@ -149,7 +135,7 @@ def changes(left: Fake, right: Fake) -> Comparison:
     names = [note.name for note in left.columns if note.kind != "left out"]
     parts = 0.5 ** np.arange(1, len(names) + 1)
     columns = tuple(
-        Change(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()))
+        ColumnChange(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()))
         for place, (name, part) in enumerate(zip(names, parts, strict=True))
     )
     rows = [side.criticisms.drop_columns(["_weight", "_nearest"]) for side in (left, right)]

@@ -82,10 +82,21 @@ def test_a_column_left_out_is_charted_if_it_has_few_values():
     assert spread([[1, 2], [3, 4]], [[1, 2]], "left out") is None
 
 
-@pytest.mark.parametrize("values", [[None, None], [], [float("nan")] * 3, [float("inf"), -float("inf"), 1.0]])
-def test_columns_without_numbers_are_survived(values):
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [
+        ([None, None], ("missing",)),
+        ([], ()),
+        ([float("nan")] * 3, ("missing",)),
+        ([float("inf"), -float("inf"), 1.0], ("-inf", "1", "inf")),
+    ],
+)
+def test_columns_without_numbers_are_survived(values, labels):
     column = pa.array(values, pa.float64())
-    distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("in A", "in B"))
+    found = distribution_of("x", "number", (pa.table({"x": column}),) * 2, (np.full(len(column), 0.5),) * 2, ("in A", "in B"))
+    assert found.labels == labels
+    assert found.first == found.second
+    assert found.gap == 0.0
 
 
 @pytest.mark.parametrize(

@@ -8,32 +8,36 @@ Floats = npt.NDArray[np.float64]
 
 
 @numba.njit(cache=True, nogil=True)
+def squared_l2_row(point: Floats, right_t: Floats, row: Floats) -> None:
+    """Fill row[j] with sum_k (point[k] - right_t[k, j])^2; `right_t` is d x m so that the inner loop is contiguous."""
+    d, m = right_t.shape
+    row[:] = 0.0
+    k = 0
+    # Four coordinates a sweep: the row is loaded and stored a quarter as often.
+    while k + 4 <= d:
+        x0, x1, x2, x3 = point[k], point[k + 1], point[k + 2], point[k + 3]
+        y0, y1, y2, y3 = right_t[k], right_t[k + 1], right_t[k + 2], right_t[k + 3]
+        for j in range(m):
+            a = x0 - y0[j]
+            b = x1 - y1[j]
+            c = x2 - y2[j]
+            e = x3 - y3[j]
+            row[j] += (a * a + b * b) + (c * c + e * e)
+        k += 4
+    while k < d:
+        x = point[k]
+        y = right_t[k]
+        for j in range(m):
+            a = x - y[j]
+            row[j] += a * a
+        k += 1
+
+
+@numba.njit(cache=True, nogil=True)
 def squared_l2(left: Floats, right_t: Floats, out: Floats) -> None:
-    """Fill out[i, j] with sum_k (left[i, k] - right_t[k, j])^2; `right_t` is d x m so that the inner loop is contiguous."""
-    n, d = left.shape
-    m = right_t.shape[1]
-    for i in range(n):
-        row = out[i]
-        row[:] = 0.0
-        k = 0
-        # Four coordinates a sweep: the row of `out` is loaded and stored a quarter as often.
-        while k + 4 <= d:
-            x0, x1, x2, x3 = left[i, k], left[i, k + 1], left[i, k + 2], left[i, k + 3]
-            y0, y1, y2, y3 = right_t[k], right_t[k + 1], right_t[k + 2], right_t[k + 3]
-            for j in range(m):
-                a = x0 - y0[j]
-                b = x1 - y1[j]
-                c = x2 - y2[j]
-                e = x3 - y3[j]
-                row[j] += (a * a + b * b) + (c * c + e * e)
-            k += 4
-        while k < d:
-            x = left[i, k]
-            y = right_t[k]
-            for j in range(m):
-                a = x - y[j]
-                row[j] += a * a
-            k += 1
+    """Fill out[i, j] with sum_k (left[i, k] - right_t[k, j])^2."""
+    for i in range(left.shape[0]):
+        squared_l2_row(left[i], right_t, out[i])
 
 
 @numba.njit(cache=True, nogil=True)

@@ -4,6 +4,8 @@ import numba
 import numpy as np
 import numpy.typing as npt
 
+from .distances import squared_l2_row
+
 Floats = npt.NDArray[np.float64]
 
 # ln 2 in two parts, the first with so few digits that its small multiples are exact.
@@ -21,30 +23,11 @@ def sums(left: Floats, right_t: Floats, left_weights: Floats, right_weights: Flo
     k_ij = exp(-|left_i - right_j|^2 / 2); `right_t` is d x m. The exponential is 2^k times a polynomial of degree 13 on
     |r| <= ln 2 / 2, whose remainder is under 1e-17; written out, so that the compiler can do several at once.
     """
-    n, d = left.shape
+    n = left.shape[0]
     m = right_t.shape[1]
     row = np.empty(m)
     for i in range(n):
-        row[:] = 0.0
-        k = 0
-        # Four coordinates a sweep: the row is loaded and stored a quarter as often.
-        while k + 4 <= d:
-            x0, x1, x2, x3 = left[i, k], left[i, k + 1], left[i, k + 2], left[i, k + 3]
-            y0, y1, y2, y3 = right_t[k], right_t[k + 1], right_t[k + 2], right_t[k + 3]
-            for j in range(m):
-                a = x0 - y0[j]
-                b = x1 - y1[j]
-                c = x2 - y2[j]
-                e = x3 - y3[j]
-                row[j] += (a * a + b * b) + (c * c + e * e)
-            k += 4
-        while k < d:
-            x = left[i, k]
-            y = right_t[k]
-            for j in range(m):
-                a = x - y[j]
-                row[j] += a * a
-            k += 1
+        squared_l2_row(left[i], right_t, row)
         weight = left_weights[i]
         total = 0.0
         for j in range(m):

@@ -1,5 +1,6 @@
 """The coordinates that one column of a table becomes: a number, a one-hot block, or a vector."""
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -20,7 +21,7 @@ _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
-class Block:
+class Block(ABC):
     """One column of the table in the kernel.
 
     name: the column; weight: how many ordinary columns it counts for; missing: whether it has a coordinate of its own that
@@ -55,9 +56,9 @@ class Block:
             out *= np.sqrt(self.weight)
         return absent
 
+    @abstractmethod
     def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
         """Write the coordinates but the last; return 1.0 where the value is missing, 0.0 elsewhere, None if none is."""
-        raise NotImplementedError
 
     def to_plain(self) -> dict[str, Any]:
         """Return what determines the block as plain values."""
