@@ -47,6 +47,7 @@ def test_options_work_as_at_home(engine, folder, tables):
 
 
 def test_a_partition_that_cannot_be_read_is_named_in_one_error(engine, folder):
+    engine.work_for_others()
     with pytest.raises(ss.errors.InputError, match=r"^partition 2 could not be read: OSError: the disk is on fire; "):
         ss.summarize(engine.frame(reader(folder, broken=2), len(SIZES)), **OPTIONS)
     with pytest.raises(ss.errors.InputError, match=r"^partition 0 could not be read: OSError: the disk is on fire; "):

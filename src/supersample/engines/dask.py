@@ -39,7 +39,7 @@ def run(frame: Any, job: Job) -> Summary:
     label = label_of(len(parts))
     empty = dask.delayed(job.begin(_heads(parts, job.request.weight), label))
     leaves = [dask.delayed(summarize_part)(empty, index, part) for index, part in enumerate(parts)]
-    (data,) = _computed([tree(leaves, dask.delayed(merge_parts))], leaves, 0, progress=job.progress)
+    (data,) = _computed([tree(leaves, dask.delayed(merge_parts))], parts, 0, progress=job.progress)
     return finish(data, label)
 
 
@@ -73,14 +73,14 @@ class _Cluster:
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
         shared = dask.delayed(work)
         lazy = [dask.delayed(_call)(shared, index, part) for index, part in enumerate(self.parts)]
-        return _computed(lazy, lazy, 0)
+        return _computed(lazy, self.parts, 0)
 
     def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
         count = len(self.parts)
         cutting, working = dask.delayed(split), dask.delayed(work)
         dealt = [dask.delayed(_call, nout=count)(cutting, index, part) for index, part in enumerate(self.parts)]
         chosen = [dask.delayed(_call)(working, [each[group] for each in dealt]) for group in range(count)]
-        return _computed(chosen, dealt, 0)
+        return _computed(chosen, self.parts, 0)
 
 
 def _call(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -96,44 +96,60 @@ def cluster(frame: Any) -> _Cluster:
 def _heads(parts: list[Any], weight: str | None) -> Iterator[bytes]:
     for group in growing(len(parts)):
         lazy = [dask.delayed(head)(index, weight, parts[index]) for index in group]
-        yield from _computed(lazy, lazy, group.start)
+        yield from _computed(lazy, parts[group.start : group.stop], group.start)
 
 
-def _computed(wanted: list[Any], leaves: list[Any], first: int, *, progress: bool = False) -> list[bytes]:
-    """Compute lazy values; if that fails, say which of the leaves, the first of which is partition `first`, is to blame."""
+def _computed(wanted: list[Any], parts: list[Any], first: int, *, progress: bool = False) -> list[bytes]:
+    """Compute lazy values; if that fails, say which of the partitions they come from, the first of them `first`, is to blame.
+
+    What fails in our own functions names its partition. Of one that could not even be read Dask tells no number, and results
+    kept to ask for it would fill the memory of the workers: the partitions are read once more instead, only to see which fails.
+    """
     client = _client()
-    if client is not None:
-        return _by_client(client, wanted, leaves, first, progress=progress)
     try:
-        with _bar() if progress else nullcontext():
-            return list(dask.compute(*wanted))
+        return _by_client(client, wanted, progress=progress) if client is not None else _here(wanted, progress=progress)
     except SupersampleError:
         raise
     except Exception as error:
-        # These schedulers do not tell which task failed: the partitions are read again, one by one, to find it.
-        for index, leaf in enumerate(leaves, first):
-            try:
-                leaf.compute()
-            except Exception as again:
-                raise unreadable(index, again) from error
-        raise
+        blamed = _blamed(client, [dask.delayed(_read)(part) for part in parts])
+        if blamed is None:
+            raise
+        index, cause = blamed
+        raise unreadable(first + index, cause) from error
 
 
-def _by_client(client: Any, wanted: list[Any], leaves: list[Any], first: int, *, progress: bool) -> list[bytes]:
-    # Futures of the leaves are kept to ask them, if the run fails, which did; their results are small.
-    futures = client.compute([*wanted, *leaves])
-    results, asked = futures[: len(wanted)], futures[len(wanted) :]
+def _here(wanted: list[Any], *, progress: bool) -> list[bytes]:
+    with _bar() if progress else nullcontext():
+        return list(dask.compute(*wanted))
+
+
+def _by_client(client: Any, wanted: list[Any], *, progress: bool) -> list[bytes]:
+    futures = client.compute(wanted)
     try:
         if progress:
-            sys.modules["distributed"].progress(results)
-        return list(client.gather(results))
-    except Exception as error:
-        blamed = next((index for index, future in enumerate(asked) if future.status == "error"), None)
-        cause = None if blamed is None else asked[blamed].exception()
-        client.cancel(list({future.key: future for future in futures}.values()))  # what still runs would be for nothing
-        if blamed is None or cause is None:
-            raise
-        raise unreadable(first + blamed, cause) from error
+            sys.modules["distributed"].progress(futures)
+        return list(client.gather(futures))
+    finally:
+        client.cancel(futures)  # after a failure, what still runs would be for nothing
+
+
+def _blamed(client: Any, lazy: list[Any]) -> tuple[int, Exception] | None:
+    """Return the first lazy value that fails, with its error; None where none does any more."""
+    futures = [None] * len(lazy) if client is None else client.compute(lazy)
+    try:
+        for index, (value, future) in enumerate(zip(lazy, futures, strict=True)):
+            try:
+                value.compute() if future is None else future.result()
+            except Exception as error:
+                return index, error
+        return None
+    finally:
+        if client is not None:
+            client.cancel(futures)
+
+
+def _read(part: Any) -> None:
+    """Take a partition, to see whether it can be read."""
 
 
 def _client() -> Any:

@@ -66,7 +66,7 @@ def _failed_part(context: Any, description: str) -> int | None:
     try:
         tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
         jobs = tracker.getJobIdsForGroup(context.getLocalProperty("spark.jobGroup.id"))
-        job = max(each for each in jobs if store.job(each).description().getOrElse(None) == description)
+        job = max(each for each in jobs if store.job(each).description().contains(description))
         stage = max(tracker.getJobInfo(job).stageIds)
         tasks = store.taskList(stage, tracker.getStageInfo(stage).currentAttemptId, 1 << 30)
         each = [tasks.apply(place) for place in range(tasks.size())]

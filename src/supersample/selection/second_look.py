@@ -20,7 +20,7 @@ from supersample.selection.reservoir import Reservoir
 from supersample.selection.rows import Rows
 from supersample.selection.state import Stream
 
-__all__ = ["Looked", "second_look"]
+__all__ = ["Looked", "exchanged", "second_look"]
 
 #: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
 _MOST_EXACT = 1 << 26
@@ -35,17 +35,16 @@ class Looked(NamedTuple):
     witness: Floats
 
 
-def second_look(state: Stream, rows: Rows, more: Rows, *, final: bool = True) -> Looked:
+def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
     The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
     witness are measured by the exact kernel, so that the selection is not bound to the features that steered the stream. The
-    background must be settled. Where the result is not final, as between merges, criticisms are left out and the descent is
-    short. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
+    background must be settled. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
     """
     plan = state.plan
     assert plan is not None
-    count = state.settings.n_criticisms if final else 0
+    count = state.settings.n_criticisms
     sample = state.background.rows
     others = Rows.joined(more, sample)
     _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
@@ -57,8 +56,7 @@ def second_look(state: Stream, rows: Rows, more: Rows, *, final: bool = True) ->
     chosen = np.arange(len(rows))
     pull = candidates.embed(_places(pool, sample), weights)
     if len(rows) == state.settings.n_prototypes:
-        generator = state.settings.seed.child("second look").generator() if final else None
-        chosen = polish(candidates, pull, chosen, generator)
+        chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
     prototypes = pool.take(chosen)
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
@@ -102,8 +100,21 @@ def _places(pool: Rows, rows: Rows) -> Indices:
 
 def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, count: int) -> Looked:
     """Offer the background by the stream's own step, and score the criticisms by features."""
-    transform = plan.feature_map.transform
-    reservoir = Reservoir.empty(len(rows), state.width, plan.feature_map.n_features)
+    reservoir = exchanged(state, rows, others)
+    displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
+    pool = Rows.joined(displaced, others)
+    if count == 0 or len(pool) == 0:
+        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+    mean_gap = state.moments.mean() - reservoir.features.mean(axis=0, dtype=np.float64)
+    witness = plan.feature_map.transform(pool.points) @ mean_gap
+    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
+
+
+def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
+    """Return a reservoir of `rows`, offered the others by the stream's own step until none enters. O(D) for each pair."""
+    assert state.plan is not None
+    transform = state.plan.feature_map.transform
+    reservoir = Reservoir.empty(len(rows), state.width, state.plan.feature_map.n_features)
     reservoir.fill(rows, transform(rows.points).astype(np.float32))
     seed = state.settings.seed.child("second look")
     features = transform(others.points).astype(np.float32)
@@ -114,9 +125,4 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
         offered = reservoir.offer(others.take(free), features[free], norms[free], mean, state.n_used, use_tree=False, seed=seed)
         if offered.swaps == 0:
             break
-    displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
-    pool = Rows.joined(displaced, others)
-    if count == 0 or len(pool) == 0:
-        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
-    witness = transform(pool.points) @ (mean - reservoir.features.mean(axis=0, dtype=np.float64))
-    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
+    return reservoir

@@ -23,7 +23,7 @@ from supersample.selection.plan import WARM_UP, Plan, Settings, check_settings, 
 from supersample.selection.pool import ExactPool, kernel_block
 from supersample.selection.reservoir import Offered, Reservoir, Singles
 from supersample.selection.rows import Rows
-from supersample.selection.second_look import second_look
+from supersample.selection.second_look import exchanged, second_look
 from supersample.selection.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "merge", "update"]
@@ -176,7 +176,7 @@ def merge(left: Stream, right: Stream) -> Stream:
         mine = min(len(first), max(size - len(right.reservoir.rows), round(size * shares)))
         kept = np.concatenate([_spread(len(first), mine), len(first) + _spread(len(right.reservoir.rows), size - mine)])
         rest = np.setdiff1d(np.arange(len(both)), kept)
-        both = second_look(merged, both.take(kept), both.take(rest), final=False).rows
+        both = exchanged(merged, both.take(kept), both.take(rest)).rows  # the second look is taken when a result is read
     reservoir = Reservoir.empty(size, left.width, left.plan.feature_map.n_features)
     if len(both):
         reservoir.fill(both, left.plan.feature_map.transform(both.points).astype(np.float32))

@@ -9,6 +9,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -111,9 +112,14 @@ def require_types(value: Any) -> None:
 
 
 def _require_types(kind: type, values: Mapping[str, Any]) -> None:
-    for name, expected in typing.get_type_hints(kind).items():
+    for name, expected in _declared(kind).items():
         if (name in values) and not _fits(values[name], expected):
             raise TypeError(f"{kind.__name__}.{name} must be {expected}, not {type(values[name]).__name__}")
+
+
+@cache
+def _declared(kind: type) -> Mapping[str, Any]:
+    return typing.get_type_hints(kind)
 
 
 def _pack_map(value: FeatureMap, arrays: Arrays) -> Any:

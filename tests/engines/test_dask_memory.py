@@ -1,0 +1,38 @@
+"""A Dask worker lets go of the states that it has merged, so its memory does not grow with the number of partitions."""
+
+import math
+
+import numpy as np
+import pytest
+
+import supersample as ss
+
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
+
+def test_states_are_let_go_once_merged():
+    import dask.array as da
+    from distributed import Client, LocalCluster, SchedulerPlugin
+
+    class Held(SchedulerPlugin):
+        """Counts the states that are in memory at once."""
+
+        def __init__(self):
+            self.now, self.most = set(), 0
+
+        def transition(self, key, start, finish, *args, **kwargs):
+            if not str(key).startswith(("summarize_part", "merge_parts")):
+                return
+            if finish == "memory":
+                self.now.add(key)
+                self.most = max(self.most, len(self.now))
+            elif start == "memory":
+                self.now.discard(key)
+
+    n_parts = 24
+    points = da.from_array(np.random.default_rng(0).normal(size=(n_parts * 500, 2)), chunks=(500, 2))
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
+        held = Held()
+        cluster.scheduler.add_plugin(held)
+        assert ss.summarize(points, prototypes=10, criticisms=0, random_state=0).n_seen == n_parts * 500
+    assert 2 <= held.most <= 2 + math.ceil(math.log2(n_parts)) + 2  # one waiting at each level, two in work, two being let go
