@@ -11,13 +11,19 @@ from engine_parts import dask_frame, spark_frame, written
 
 
 @pytest.fixture(scope="session")
-def folder(tmp_path_factory):
-    return tmp_path_factory.mktemp("partitions")
+def partitions(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("partitions")
+    return folder, written(folder)
 
 
 @pytest.fixture(scope="session")
-def tables(folder):
-    return written(folder)
+def folder(partitions):
+    return partitions[0]
+
+
+@pytest.fixture(scope="session")
+def tables(partitions):
+    return partitions[1]
 
 
 class DaskEngine:
