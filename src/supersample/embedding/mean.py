@@ -6,6 +6,7 @@ from typing import Literal, Self
 import numpy as np
 import numpy.typing as npt
 
+from supersample._shared import one_at_a_time
 from supersample._typing import Floats, PointsLike
 from supersample.embedding import moments
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -43,6 +44,7 @@ class MeanEmbedding:
         self.state = moments.init(feature_map.n_features)
         self.n_inputs: int | None = None
 
+    @one_at_a_time
     def update(
         self,
         points: PointsLike,

@@ -7,6 +7,7 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from supersample._shared import one_at_a_time
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -29,7 +30,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Each row may take the place of a held point if that brings the points nearer to the data in maximum mean discrepancy
     (MMD); a uniform background sample is kept beside them for a second look whenever a result is read. Time O(n (d + M /
     20) D), memory O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with the same seed
-    give the same result however they are batched; reading a result changes nothing.
+    give the same result however they are batched; reading a result changes nothing. Threads may share one: whoever comes
+    second waits, no row is lost, and their order is that in which they came.
 
     Parameters
     ----------
@@ -91,6 +93,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         self.search = search
         self.random_state = random_state
 
+    @one_at_a_time
     def fit(
         self,
         X: PointsLike,
@@ -110,6 +113,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         self.__dict__.update(vars(fresh))
         return self
 
+    @one_at_a_time
     def partial_fit(
         self,
         X: PointsLike,
@@ -163,6 +167,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         merged._single = self._single and other._single
         return merged
 
+    @one_at_a_time
     def sibling(self, stream_index: int | None = None) -> "SuperSampler":
         """Return an empty sampler with this one's bandwidth and features, for another part of the data, to be merged later.
 
@@ -267,6 +272,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         """How many rows were compared with how many held points."""
         return self._require_selected().histogram.copy()
 
+    @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
         """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
         if not 0 < delta < 1:
@@ -303,6 +309,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         copied._selected = None
         return copied
 
+    @one_at_a_time
     def _require_selected(self) -> Selected:
         check_is_fitted(self)
         if self._selected is None:

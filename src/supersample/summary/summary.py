@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample._shared import one_at_a_time
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
@@ -34,7 +35,8 @@ class Summary:
     """The few rows that stand for a table or a stream: prototypes, criticisms, weights, and how far they are from the data.
 
     Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
-    of each row in the stream. Reading anything changes nothing; `update` takes in more rows.
+    of each row in the stream. Reading anything changes nothing; `update` takes in more rows. Threads may share
+    one: whoever comes second waits.
     """
 
     def __init__(self, state: State, source: str, settled: State | None = None, outcome: Outcome | None = None) -> None:
@@ -49,12 +51,14 @@ class Summary:
         return self._state.n_seen
 
     @property
+    @one_at_a_time
     def prototypes(self) -> pa.Table:
         """The rows that stand for the data, in the order of the stream; `_weight` is the share that each stands for."""
         outcome = self._read()
         return self._rows(outcome.prototypes, _weight=outcome.shares)
 
     @property
+    @one_at_a_time
     def criticisms(self) -> pa.Table:
         """The rows that the prototypes miss, the most telling first.
 
@@ -67,6 +71,7 @@ class Summary:
         )
 
     @property
+    @one_at_a_time
     def background(self) -> pa.Table:
         """A uniform random sample of the rows, by weight where they have weights; `_weight` is the share each stands for."""
         outcome = self._read()
@@ -112,6 +117,7 @@ class Summary:
         """The features in which the rows were selected and in which summaries are compared."""
         return self._plan().feature_map
 
+    @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
         """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
         if not 0 < delta < 1:
@@ -143,6 +149,7 @@ class Summary:
             return np.full(outcome.prototypes.size, 1.0 / outcome.prototypes.size)
         return (outcome.shares if how == "share" else outcome.quadrature).copy()
 
+    @one_at_a_time
     def expect(
         self,
         f: str | Callable[[pa.Table], npt.ArrayLike],
@@ -172,6 +179,7 @@ class Summary:
         mean = np.tensordot(self.weights(weights), array, axes=1)
         return float(mean) if mean.ndim == 0 else mean
 
+    @one_at_a_time
     def update(self, rows: Any) -> "Summary":
         """Take in more rows, of any kind that `summarize` takes, and return this summary; if any cannot be used, none are."""
         given = open_source(rows)
@@ -211,10 +219,12 @@ class Summary:
         written: Path = importlib.import_module("supersample.report").write_report(self, path, title=title)
         return written
 
+    @one_at_a_time
     def to_bytes(self) -> bytes:
         """Return the bytes that `save` writes."""
         return store(self._state, kind="summary", source=self.source, settled=self._ready(), outcome=self._read())
 
+    @one_at_a_time
     def to_dict(self) -> dict[str, Any]:
         """Return the headline numbers as plain values."""
         outcome = self._read()
@@ -236,6 +246,7 @@ class Summary:
         """Say what it is of."""
         return f"<Summary of {self.source}: {self.n_seen:,} rows>"
 
+    @one_at_a_time
     def __str__(self) -> str:
         """Say the headline numbers in words."""
         outcome = self._read()
@@ -259,12 +270,14 @@ class Summary:
             table = table.append_column(name, pa.array(values))
         return table
 
+    @one_at_a_time
     def _ready(self) -> State:
         """Return the state with encoding and maps fixed."""
         if self._settled is None:
             self._settled = states.settle(self._state)
         return self._settled
 
+    @one_at_a_time
     def fixed(self) -> State:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
         self._state = self._ready()
@@ -285,6 +298,7 @@ class Summary:
         assert encoding is not None
         return encoding
 
+    @one_at_a_time
     def _read(self) -> Outcome:
         if self._outcome is None:
             outcome = outcome_of(self._stream())

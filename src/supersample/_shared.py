@@ -1,0 +1,61 @@
+"""Objects that several threads may use at once: whoever comes second waits."""
+
+import os
+import threading
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar
+from weakref import WeakKeyDictionary
+
+__all__ = ["one_at_a_time"]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+S = TypeVar("S")
+
+# Locks are kept beside the objects and not in them, since a lock can be neither copied nor pickled.
+_locks: "WeakKeyDictionary[Any, threading.RLock]" = WeakKeyDictionary()
+_making = threading.Lock()
+
+
+def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
+    """Let one thread at a time into the methods of an object that are marked with this, each with all of them.
+
+    >>> class Tally:
+    ...     n = 0
+    ...
+    ...     @one_at_a_time
+    ...     def add(self):
+    ...         self.n = self.n + 1
+    >>> tally = Tally()
+    >>> threads = [threading.Thread(target=lambda: [tally.add() for _ in range(100)]) for _ in range(4)]
+    >>> for each in threads:
+    ...     each.start()
+    >>> for each in threads:
+    ...     each.join()
+    >>> tally.n
+    400
+    """
+
+    @wraps(method)
+    def waiting(owner: S, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        with _lock_of(owner):
+            return method(owner, *args, **kwargs)
+
+    return waiting
+
+
+def _lock_of(owner: Any) -> threading.RLock:
+    with _making:
+        return _locks.setdefault(owner, threading.RLock())
+
+
+def _forget() -> None:
+    """In a forked child, threads of the parent that held a lock are gone and will never give it back."""
+    global _making
+    _making = threading.Lock()
+    _locks.clear()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)
