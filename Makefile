@@ -7,7 +7,7 @@ TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: test lint level demo bench papers clean help
+.PHONY: test lint level demo bench papers soak clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -32,6 +32,9 @@ bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 
 papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
 	$(BENCH)/bin/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
+
+soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
+	$(BENCH)/bin/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
 
 clean:  ## Remove environments and outputs
 	rm -rf $(VENVS) $(OUT)
