@@ -27,6 +27,8 @@ _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8")}
+#: What bytes that are not ours can raise while they are taken apart; Arrow raises OSError for a stream that ends too early.
+_DAMAGE = (LookupError, TypeError, ValueError, OverflowError, RecursionError, MemoryError, OSError, pa.ArrowException)
 #: Arrays of more dimensions than this do not occur.
 _MOST_AXES = 3
 
@@ -71,16 +73,7 @@ def from_bytes(data: bytes, name: str) -> Contents:
         )
     try:
         return _parsed(body, length)
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        IndexError,
-        OverflowError,
-        RecursionError,
-        MemoryError,
-        pa.ArrowException,
-    ) as error:
+    except _DAMAGE as error:
         raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
 
 
