@@ -5,9 +5,10 @@ OUT ?= out
 VENVS := .venvs
 TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
+DOCS := $(VENVS)/docs
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: test lint level demo bench papers clean help
+.PHONY: test lint level demo bench papers docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -33,6 +34,13 @@ bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
 	$(BENCH)/bin/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
 
+docs: $(DOCS)/.installed  ## The documentation site, in OUT/docs (every warning is an error)
+	$(DOCS)/bin/sphinx-build --builder html --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
+	@echo "open $(OUT)/docs/index.html"
+
+pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn anew
+	$(DOCS)/bin/python docs/pictures.py
+
 clean:  ## Remove environments and outputs
 	rm -rf $(VENVS) $(OUT)
 
@@ -46,4 +54,10 @@ $(BENCH)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[bench]'
+	@touch $@
+
+$(DOCS)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install $(PIP_FLAGS) --editable '.[docs]'
 	@touch $@
