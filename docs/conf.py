@@ -15,21 +15,21 @@ exclude_patterns = ["_sphinx"]
 contents = {
     "index": {
         "Your question": [
-            "guides/summarise",
-            "guides/compare",
-            "guides/thin",
-            "guides/integrate",
-            "guides/distil",
-            "guides/cluster",
-            "guides/report",
+            "Summarise <guides/summarise>",
+            "Compare <guides/compare>",
+            "Thin <guides/thin>",
+            "Integrate <guides/integrate>",
+            "Distil <guides/distil>",
+            "Dask and Spark <guides/cluster>",
+            "The report <guides/report>",
         ],
-        "Choosing": ["which-method", "limits", "project/benchmarks"],
+        "Choosing": ["Which method? <which-method>", "limits", "Benchmarks <project/benchmarks>"],
         "How it works": [
-            "concepts/embedding",
-            "concepts/stream",
-            "concepts/quadrature",
-            "concepts/criticisms",
-            "concepts/tests",
+            "Embeddings and MMD <concepts/embedding>",
+            "The stream <concepts/stream>",
+            "Herding and quadrature <concepts/quadrature>",
+            "Criticisms <concepts/criticisms>",
+            "Tests and their nulls <concepts/tests>",
             "papers/index",
         ],
         "Reference": [
@@ -45,7 +45,7 @@ contents = {
         ],
         "The project": ["project/contributing", "decisions/index", "project/changelog"],
     },
-    "guides/thin": {"More": ["thin-mcmc"]},
+    "guides/thin": {"More": ["Draws of a Markov chain <thin-mcmc>"]},
     "papers/index": {"The papers": ["reservoir", "herding", "geometric", "criticisms", "fastmmd"]},
     "decisions/index": {"Decisions": sorted(path.stem for path in Path(__file__).parent.glob("decisions/0*.md"))},
 }

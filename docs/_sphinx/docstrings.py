@@ -18,7 +18,7 @@ import supersample
 #: Classes that users get and do not make: their constructors are nobody's business.
 RESULTS = ("Comparison", "Critique", "Integral", "Progress", "Selection", "Summary", "TestResult")
 
-_ITEM = re.compile(r"^(?P<names>[A-Za-z_]\w*(?:, [A-Za-z_]\w*)*)(?: \((?P<aside>[^)]*)\))?: (?P<text>.*)$")
+_ITEM = re.compile(r"^(?P<names>[A-Za-z_][\w-]*(?:, [A-Za-z_][\w-]*)*)(?: \((?P<aside>[^)]*)\))?: (?P<text>.*)$")
 _CODE = re.compile(r"`([^`]+)`")
 _UNDERLINE = re.compile(r"^-{3,}$")
 
@@ -99,7 +99,7 @@ def _paragraphs(rows: list[str], names: dict[str, str], margin: str) -> list[str
             inner += "    "
         out += [inner + inline(text, names), ""]
         if nested:
-            out += _paragraphs(nested, names, inner if item else inner + "    ")
+            out += _paragraphs(nested, names, inner)
         place = under
     return out
 
