@@ -7,6 +7,7 @@ folder that the Python blocks wrote to.
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 import types
@@ -59,8 +60,12 @@ RUN = [page for page in PAGES if any(block.language in ("python", "sh") for bloc
 @pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")  # Spark's, when its session is stopped
 @pytest.mark.parametrize("page", RUN, ids=name_of)
 def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
+    if "pyspark" in page.read_text() and shutil.which("java") is None:
+        message = f"java is not installed: the Spark session of {name_of(page)} cannot be run"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     mpl.use("agg")
     namespace = {"__name__": "documentation"}
     for block in blocks(page):
