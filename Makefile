@@ -35,7 +35,7 @@ papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and 
 	$(BENCH)/bin/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
 
 docs: $(DOCS)/.installed  ## The documentation site, in OUT/docs (every warning is an error)
-	$(DOCS)/bin/sphinx-build --builder html --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
+	$(DOCS)/bin/sphinx-build --builder html --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
 	@echo "open $(OUT)/docs/index.html"
 
 pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn anew

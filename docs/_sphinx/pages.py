@@ -31,7 +31,8 @@ def site_links(text: str, folder: str, docname: str, root_pages: dict[str, str])
             target /= "index.md"
         on_site = target.suffix == ".md" and target.parts[0] == "docs" and (ROOT / target).exists()
         if not match["picture"] and not on_site:
-            return match["text"]
+            # A file that is there and no page is named; one that is not there is left for Sphinx to complain of.
+            return match["text"] if (ROOT / target).exists() else match[0]
         new = os.path.relpath(target, here) + ("#" + anchor if anchor else "")
         return f"{match['picture']}[{match['text']}]({new})"
 
