@@ -18,7 +18,7 @@ import supersample
 #: Classes that users get and do not make: their constructors are nobody's business.
 RESULTS = ("Comparison", "Critique", "Integral", "Progress", "Selection", "Summary", "TestResult")
 
-_ITEM = re.compile(r"^(?P<names>[A-Za-z_][\w-]*(?:, [A-Za-z_][\w-]*)*)(?: \((?P<aside>[^)]*)\))?: (?P<text>.*)$")
+_ITEM = re.compile(r"^(?P<names>[A-Za-z_][\w-]*(?:, [A-Za-z_][\w-]*)*)(?: \((?P<aside>[^)]*)\))?:(?: (?P<text>.*)|$)")
 _CODE = re.compile(r"`([^`]+)`")
 _UNDERLINE = re.compile(r"^-{3,}$")
 
@@ -91,13 +91,13 @@ def _paragraphs(rows: list[str], names: dict[str, str], margin: str) -> list[str
         while under < len(rows) and (rows[under].startswith(" ") or not _ITEM.match(rows[under])):
             under += 1
         head, nested = _nested(rows[place + 1 : under])
-        text = " ".join([item.group("text") if item else rows[place], *head])
+        text = " ".join([(item.group("text") or "") if item else rows[place], *head]).strip()
         inner = margin
         if item:
             aside = f" ({inline(item.group('aside'), names)})" if item.group("aside") else ""
             out.append(margin + ", ".join(f"``{each}``" for each in item.group("names").split(", ")) + aside)
             inner += "    "
-        out += [inner + inline(text, names), ""]
+        out += [inner + inline(text, names), ""] if text else []
         if nested:
             out += _paragraphs(nested, names, inner)
         place = under
@@ -123,6 +123,9 @@ def as_written(value: Any) -> tuple[str, str | None]:
     first = node.args.args[0].arg if node.args.args else ""
     if first in ("self", "cls"):
         node.args.args.pop(0)
+    for each in ast.walk(node.args):  # a class that is not there yet is named by a string
+        if isinstance(each, ast.arg) and isinstance(each.annotation, ast.Constant):
+            each.annotation = ast.parse(str(each.annotation.value), mode="eval").body
     returns = None if node.returns is None or inspect.isclass(value) else ast.unparse(node.returns).strip("'")
     return f"({ast.unparse(node.args)})", returns
 
