@@ -27,8 +27,8 @@ _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8")}
-#: What bytes that are not ours can raise while they are taken apart and put together again; Arrow raises OSError for a stream that
-#: ends too early.
+#: What bytes that are not ours can raise while they are taken apart and put together again; Arrow raises OSError for a stream
+#: that ends too early.
 DAMAGE = (
     LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError, OSError,
     pa.ArrowException,
