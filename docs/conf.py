@@ -23,7 +23,7 @@ contents = {
             "Dask and Spark <guides/cluster>",
             "The report <guides/report>",
         ],
-        "Choosing": ["Which method? <which-method>", "limits", "Benchmarks <project/benchmarks>"],
+        "Choosing": ["Which method? <which-method>", "limits", "reliability", "Benchmarks <project/benchmarks>"],
         "How it works": [
             "Embeddings and MMD <concepts/embedding>",
             "The stream <concepts/stream>",
