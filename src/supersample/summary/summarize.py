@@ -116,7 +116,7 @@ def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -
     """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
     if not isinstance(like, Summary):
         raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
-    other = like.fixed()
+    other = like._fixed()
     theirs = other.request.settings
     defaults = inspect.signature(summarize).parameters
     same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "weight": other.request.weight}

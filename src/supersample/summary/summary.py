@@ -278,7 +278,7 @@ class Summary:
         return self._settled
 
     @one_at_a_time
-    def fixed(self) -> State:
+    def _fixed(self) -> State:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
         self._state = self._ready()
         return self._state
