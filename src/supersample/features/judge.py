@@ -6,8 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from supersample._typing import Features as FeatureArray
-from supersample._typing import Floats, RandomState, Reals
+from supersample._typing import Features, Floats, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.kernels import KernelLike
 from supersample.features.waves import Waves
@@ -81,7 +80,7 @@ class Judge(Waves):
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)
 
-    def _wave(self, projections: Reals, factor: float, out: FeatureArray) -> None:
+    def _wave(self, projections: Reals, factor: float, out: Features) -> None:
         super()._wave(projections, factor, out)
         assert self._drawn is not None  # the projections come from it
         out *= self._drawn[1][1]
