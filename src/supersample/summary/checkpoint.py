@@ -38,16 +38,15 @@ class Checkpoint:
         rows, now = state.n_seen - self._rows, time.monotonic()
         due = now - self._at >= self.every_seconds or (self.every_rows is not None and rows >= self.every_rows)
         if rows > 0 and (due or done):
-            write_atomically(
-                self.path, store(state, kind="checkpoint", source=self.source, asked=self.asked, beginning=self.beginning)
-            )
+            data = store(state, kind="checkpoint", source=self.source, asked=self.asked, beginning=self.beginning)
+            write_atomically(self.path, data, "checkpoint")
             self._rows, self._at = state.n_seen, now
 
     def resume(self) -> State | None:
         """Return the state that the file holds, None where there is no file yet; refuse that of another run."""
         if not self.path.exists():
             return None
-        restored = restore(read_file(self.path), str(self.path))
+        restored = restore(read_file(self.path, "checkpoint"), str(self.path))
         if restored.kind != "checkpoint":
             raise InputError(
                 f"checkpoint must name a checkpoint or a file that does not exist yet, got {str(self.path)!r}, which is a "

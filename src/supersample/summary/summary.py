@@ -211,7 +211,7 @@ class Summary:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file: whole or not at all, checksummed, and without code; `supersample.load` reads it."""
-        write_atomically(as_path(path, "path"), self.to_bytes())
+        write_atomically(as_path(path, "path"), self.to_bytes(), "path")
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write a page to look at, one file that needs nothing else, and return its path."""
@@ -310,7 +310,7 @@ class Summary:
 def load(path: str | os.PathLike[str]) -> Summary:
     """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so."""
     where = as_path(path, "path")
-    restored = restore(read_file(where), str(where))
+    restored = restore(read_file(where, "path"), str(where))
     if restored.kind != "summary":
         raise InputError(
             f"path must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "
