@@ -16,7 +16,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.records.arrays import check_weights
 from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same, weights_of
-from supersample.selection import stream
+from supersample.selection import merging, stream
 from supersample.selection.plan import WARM_UP, Plan, Settings
 from supersample.selection.rows import Rows
 from supersample.selection.stream import Stream
@@ -136,7 +136,7 @@ def merge(left: State, right: State) -> State:
             f"{_described(right.schema)}; make the second one with summarize(..., like=first)"
         )
     require_same_maps(left.stream, right.stream)
-    merged = stream.merge(left.stream, right.stream)
+    merged = merging.merge(left.stream, right.stream)
     kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
     return replace(left, stream=merged, kept=kept, history=())
 
