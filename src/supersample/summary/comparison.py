@@ -94,10 +94,9 @@ class Comparison(TestResult):
     def in_words(self, level: float = 0.05) -> str:
         """Say whether the two differ at a level, how far apart they are, and in which columns."""
         verdict = "differ" if self.rejects(level) else "show no difference"
+        shown = "5%" if level == _LEVEL else f"{level:.3g}"
         lines = [
-            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {level:.3g} level"
-            if level != _LEVEL
-            else f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the 5% level",
+            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {shown} level",
             f"  MMD      {self.mmd:.4g}",
             f"  p-value  {self.pvalue:.4g}",
             f"  columns  {', '.join(self.changed) if self.changed else 'none stands out by itself'}",

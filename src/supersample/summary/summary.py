@@ -15,7 +15,7 @@ from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel
-from supersample.judgement.certificate import theorem_one
+from supersample.judgement.certificate import checked_bound
 from supersample.records.arrays import choose
 from supersample.records.encoding import ColumnNote, Encoding
 from supersample.records.sources import RESERVED, open_source
@@ -23,6 +23,7 @@ from supersample.selection.plan import Plan
 from supersample.selection.stream import Stream
 from supersample.summary import state as states
 from supersample.summary.comparison import Comparison, compare
+from supersample.summary.conforming import conformed
 from supersample.summary.container import as_path, read_file, write_atomically
 from supersample.summary.outcome import Outcome, Reading, outcome_of
 from supersample.summary.state import State
@@ -120,12 +121,7 @@ class Summary:
     @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
         """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
-        if not 0 < delta < 1:
-            raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
-        plan = self._plan()
-        if not plan.kernel.has_spectrum:
-            raise InputError(f"bound needs a kernel with random Fourier features, which {plan.kernel!r} has not")
-        return theorem_one(self.mmd, plan.kernel.k0, plan.held_out.n_features, delta)
+        return checked_bound(self.mmd, self._plan().held_out, delta)
 
     def encode(self, rows: Any) -> Floats:
         """Return the points, n x width, that the kernel sees for some rows with the source's columns.
@@ -134,7 +130,7 @@ class Summary:
         """
         own = isinstance(rows, pa.Table)
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
-        parts = [self._encoding().points(states.conformed(batch, self._state.schema)) for batch in given.batches(0)]
+        parts = [self._encoding().points(conformed(batch, self._state.schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, self._encoding().width))
 
     def weights(self, kind: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
