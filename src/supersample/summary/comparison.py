@@ -49,6 +49,14 @@ class Comparison(TestResult):
 
     columns: one entry for each column in the kernel, those that changed most first; changed: names of those whose adjusted
     p-value is at most 0.05. left_rows, right_rows: rows of each side that are most typical of it and least of the other.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> data = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> first = ss.summarize(data[:1_000], prototypes=10, random_state=0)
+    >>> second = ss.summarize(data[1_000:] + [1.0, 0.0], like=first, random_state=1)
+    >>> first.compare(second).changed
+    ('x0',)
     """
 
     columns: tuple[ColumnChange, ...] = ()

@@ -38,6 +38,18 @@ class Summary:
     Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
     of each row in the stream. Reading anything changes nothing; `update` takes in more rows. Threads may share
     one: whoever comes second waits.
+
+    Updates cost O(n (d D + M)) time. Memory, and the time of the first reading after an update (a second look at the background
+    sample), depend on the number of prototypes, features and columns, never on the rows seen.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> data = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> summary = ss.summarize(data[:1_500], prototypes=20, criticisms=3, random_state=0).update(data[1_500:])
+    >>> summary.n_seen, summary.prototypes.column_names
+    (2000, ['x0', 'x1', '_row', '_weight'])
+    >>> bool(summary.mmd < summary.random_mmd)
+    True
     """
 
     def __init__(self, state: State, source: str, settled: State | None = None, outcome: Outcome | None = None) -> None:
@@ -188,7 +200,8 @@ class Summary:
     def merge(self, other: "Summary") -> "Summary":
         """Return the summary of the rows of both, as if those of `other` had come after; neither changes.
 
-        One of the two must have been made with `summarize(..., like=...)` the other, or both like a third.
+        One of the two must have been made with `summarize(..., like=...)` the other, or both like a third. The moments are
+        added exactly and the points selected anew from both: at worst O(M^2 D), whatever the number of rows.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
@@ -198,8 +211,9 @@ class Summary:
     def compare(self, other: "Summary") -> Comparison:
         """Test whether two summaries are of data from one population, and say in which columns and where they differ.
 
-        Works on what the summaries keep: the mean features of all their rows, and the background samples. One must have been
-        made with `summarize(..., like=...)` the other.
+        Works on what the summaries keep: the mean features of all their rows, and the background samples. The statistic is
+        |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with null="spectral". One must have been
+        made with `summarize(..., like=...)` the other. O(B (D^2 + columns)) for B background rows.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
@@ -304,7 +318,18 @@ class Summary:
 
 
 def load(path: str | os.PathLike[str]) -> Summary:
-    """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so."""
+    """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so.
+
+    No code of the file is run. Time and memory in proportion to its size.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ss.summarize(np.arange(300.0)[:, None], prototypes=5, random_state=0).save(f"{folder}/rows.ss")
+    ...     ss.load(f"{folder}/rows.ss").n_seen
+    300
+    """
     where = as_path(path, "path")
     restored = restore(read_file(where, "path"), str(where))
     if restored.kind != "summary":
