@@ -1,6 +1,6 @@
 """Randomness: one seed in, independent streams out, keyed by purpose.
 
-A seed is kept as the pair (entropy, spawn_key) of a `numpy.random.SeedSequence`, two tuples of plain
+A seed is kept as the pair (entropy, spawn_key) of a `numpy.random.SeedSequence`, an integer and a tuple of
 integers: they can be stored, compared and turned into the same stream again.
 """
 
@@ -14,7 +14,8 @@ from supersample.errors import InputError, InputTypeError
 
 __all__ = ["Seed", "as_seed"]
 
-_WORDS_FROM_GENERATOR = 4
+#: Words of 32 bits that entropy from elsewhere is folded into.
+_WORDS = 4
 
 
 class Seed(NamedTuple):
@@ -48,7 +49,7 @@ def as_seed(random_state: RandomState) -> Seed:
     if isinstance(random_state, np.random.SeedSequence):
         return Seed(_entropy(random_state), tuple(int(key) for key in random_state.spawn_key))
     if isinstance(random_state, np.random.Generator):
-        words = random_state.integers(0, 2**32, size=_WORDS_FROM_GENERATOR, dtype=np.uint32)
+        words = random_state.integers(0, 2**32, size=_WORDS, dtype=np.uint32)
         return Seed(int.from_bytes(words.astype("<u4").tobytes(), "little"))
     if isinstance(random_state, bool) or not isinstance(random_state, int | np.integer):
         raise InputTypeError(
@@ -65,5 +66,5 @@ def _entropy(sequence: np.random.SeedSequence) -> int:
     if isinstance(entropy, int):
         return entropy
     # A SeedSequence may hold a list of ints: fold them into one, in order, so that it can be stored.
-    words = np.random.SeedSequence(entropy).generate_state(_WORDS_FROM_GENERATOR)
+    words = np.random.SeedSequence(entropy).generate_state(_WORDS)
     return int.from_bytes(words.astype("<u4").tobytes(), "little")

@@ -56,6 +56,16 @@ def test_interrupted_by_the_user(checkpoint, tmp_path):
     assert "Traceback" not in told
 
 
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+def test_output_that_the_caller_closed_is_no_fault(closed, data, tmp_path):
+    command = f'"$@" {closed}'
+    run = ["sh", "-c", command, "sh", *COMMAND, "summarize", str(data / "a.parquet"), "-p", "3", "-o", str(tmp_path / "a.ss")]
+    done = subprocess.run(run, capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert "Traceback" not in done.stderr
+    assert (tmp_path / "a.ss").exists()
+
+
 def test_nobody_reads_the_output(saved):
     read, write = os.pipe()
     os.close(read)

@@ -179,6 +179,5 @@ def test_a_reservoir_fills_before_anything_is_swapped():
     reservoir = Reservoir.empty(3, 1, 2)
     rows = Rows(np.arange(5.0)[:, None], np.arange(5), *scale_weights(np.ones(5)))
     assert reservoir.fill(rows, np.zeros((5, 2), np.float32)) == 3
-    assert reservoir.is_full
     assert reservoir.rows.positions.tolist() == [0, 1, 2]
     assert reservoir.fill(rows, np.zeros((5, 2), np.float32)) == 0

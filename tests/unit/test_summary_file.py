@@ -217,6 +217,13 @@ def test_checkpoints_are_told_from_summaries_and_from_other_runs(tmp_path, summa
     assert ss.summarize(_table(60), checkpoint=path, **options).n_seen == 60
 
 
+@pytest.mark.parametrize("columns", [None, ["x0"], {"x0": 2.0, "x1": 1.0}])
+def test_a_run_goes_on_whatever_way_its_columns_are_named(tmp_path, columns):
+    data = np.random.default_rng(0).normal(size=(600, 2))
+    ways = [ss.summarize(data, 5, 0, columns=columns, random_state=0, checkpoint=tmp_path / "c") for _ in range(2)]
+    assert ways[0].to_bytes() == ways[1].to_bytes()
+
+
 def test_a_checkpoint_of_other_data_is_refused(tmp_path):
     rng = np.random.default_rng(0)
     options = {"prototypes": 5, "criticisms": 2, "random_state": 0}

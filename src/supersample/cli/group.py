@@ -27,7 +27,8 @@ class _Group(click.Group):
         """Run the command that was asked for."""
         try:
             done = super().invoke(ctx)
-            sys.stdout.flush()
+            if sys.stdout is not None:  # None where the caller closed it: then results go nowhere, as was asked for
+                sys.stdout.flush()
         except BrokenPipeError:
             # What is still unwritten would fail again when the process ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

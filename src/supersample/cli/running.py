@@ -23,11 +23,12 @@ def run(
     from supersample.summary import summarize
     from supersample.summary.progress import Bar
 
-    shown = not quiet and (sys.stderr.isatty() if progress is None else progress)
+    # Standard error is None where the caller closed it.
+    wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     label = source if isinstance(source, str) else source[0] if len(source) == 1 else f"{len(source)} sources"
     bar = Bar("standard input" if label == "-" else Path(label).name)
     try:
-        return summarize(source, progress=bar if shown else False, **options)
+        return summarize(source, progress=bar if wanted and not quiet else False, **options)
     except KeyboardInterrupt:
         bar.close()
         say(f"stopped; {_where_to_go_on(options.get('checkpoint'))}")

@@ -145,7 +145,8 @@ class MeanEmbedding:
             )
         if self.n_inputs is not None and other.n_inputs is not None and self.n_inputs != other.n_inputs:
             raise MismatchError(
-                f"the two embeddings have seen points of {self.n_inputs} and {other.n_inputs} columns and cannot be combined"
+                f"the two embeddings have seen points of {self.n_inputs} and {other.n_inputs} columns and cannot be combined; "
+                f"use the same columns for both"
             )
 
 

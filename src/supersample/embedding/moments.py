@@ -38,7 +38,10 @@ class ScaledWeights(NamedTuple):
 
 @dataclass(frozen=True)
 class Moments:
-    """Running sums: of w phi (D values), then of w, of w^2 and of w^2 |phi|^2, all relative to 2^exponent."""
+    """Running sums: of w phi (D values), then of w, of w^2 and of w^2 |phi|^2, all relative to 2^exponent.
+
+    counts: rows seen, rows in `partials`, the exponent, 1 once a positive weight was seen (as in `_compiled/sums.py`).
+    """
 
     totals: Floats
     errors: Floats
@@ -54,6 +57,11 @@ class Moments:
     def exponent(self) -> int:
         """The power of two that the sums are relative to."""
         return int(self.counts[2])
+
+    @property
+    def has_weight(self) -> bool:
+        """Whether a row of positive weight was seen."""
+        return bool(self.counts[3])
 
     def sums(self) -> Floats:
         """Return the sums themselves, relative to 2^exponent (and 2^(2 exponent) for the last two)."""
@@ -122,10 +130,10 @@ def update(state: Moments, features: Features, weights: ScaledWeights | None = N
 
 def merge(left: Moments, right: Moments) -> Moments:
     """Return the moments of both data sets together: exact but for one rounding, and the same in either order."""
-    if right.counts[3] == 0 or left.counts[3] == 0:
-        some, none = (left, right) if right.counts[3] == 0 else (right, left)
+    if not (left.has_weight and right.has_weight):
+        some, none = (right, left) if right.has_weight else (left, right)
         counts = some.counts.copy()
-        counts[0] += none.counts[0]
+        counts[0] += none.n_seen
         return replace(some, counts=counts)
     exponent = max(left.exponent, right.exponent)
     pairs = []
@@ -136,7 +144,7 @@ def merge(left: Moments, right: Moments) -> Moments:
         total, error = _two_sum(state.totals * factors, state.partials * factors)
         pairs.append((total, error + state.errors * factors))
     total, error = _two_sum(pairs[0][0], pairs[1][0])
-    counts = np.array([left.counts[0] + right.counts[0], 0, exponent, 1], dtype=np.int64)
+    counts = np.array([left.n_seen + right.n_seen, 0, exponent, 1], dtype=np.int64)
     return Moments(total, error + (pairs[0][1] + pairs[1][1]), np.zeros_like(total), counts)
 
 

@@ -8,7 +8,7 @@ from supersample.engines.job import Job, job_of
 from supersample.engines.parts import finish, head, label_of, merge_parts, summarize_part, tree
 from supersample.errors import InputError
 from supersample.summary import Summary
-from supersample.summary import summarize as alone
+from supersample.summary import summarize as summarize_whole
 
 __all__ = ["cluster", "run", "summarize"]
 
@@ -23,7 +23,7 @@ def summarize(parts: Sequence[Any], **options: Any) -> Summary:
     >>> summarize([data[:4_000], data[4_000:]], prototypes=20, random_state=0).n_seen
     6000
     """
-    bound = inspect.signature(alone).bind(parts, **options)
+    bound = inspect.signature(summarize_whole).bind(parts, **options)
     bound.apply_defaults()
     return run(parts, job_of(bound.arguments))
 

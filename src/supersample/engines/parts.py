@@ -110,7 +110,10 @@ def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
 
 
 def merge_parts(left: bytes, right: bytes) -> bytes:
-    """Return the state of two neighbours, the rows of `right` after those of `left`. O(M D), whatever the number of rows."""
+    """Return the state of two neighbours, the rows of `right` after those of `left`.
+
+    At worst O(M^2 D), whatever the number of rows.
+    """
     if not left or not right:
         return left or right
     return packed(states.merge(_unpacked(left), _unpacked(right)))

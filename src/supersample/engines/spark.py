@@ -1,6 +1,7 @@
 """Summaries of Spark frames: Arrow batches to a state for each partition, rounds of merges, and one small result.
 
-Only DataFrames are used, no RDDs, so that it also works through Spark Connect. Spark's own pages show how far a run has come.
+Only DataFrames are used, no RDDs, which Spark Connect does not have; it has not been tried through Spark Connect. Spark's own
+pages show how far a run has come.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -21,6 +21,14 @@ class FeatureMap(ABC):
 
     Two maps are equal when their identities are: same kernel, same parameters, same seed. Row i of `transform(points)` depends
     on row i alone, bit for bit, whatever other rows are passed with it.
+
+    A map of one's own sets the three attributes and defines `identity` and `fill`; what it costs is its own affair, and it
+    cannot be stored with a summary.
+
+    >>> import supersample as ss
+    >>> one, same = (ss.features.Fourier(ss.kernels.Gaussian(1.0), 8, random_state=0) for _ in range(2))
+    >>> one == same, one.transform([[0.0], [1.0]]).shape
+    (True, (2, 8))
     """
 
     kernel: Kernel

@@ -32,7 +32,8 @@ class Fastfood(Waves):
     number of features. H is the Walsh-Hadamard matrix, B random signs, P a permutation, G normal. All rows of
     H G P H B have the length |G| d'^1/2, so S = r / |G| with r drawn from the lengths of d'-dimensional frequencies of the
     kernel (chi for the Gaussian, times the kernel's own spread for Matern and Cauchy): without that the kernel would be
-    another one. Any bandwidth for each column, any width, any number of features. Costs O(n D log d) time.
+    another one. Any bandwidth for each column, any width, any number of features. Costs O(n D log d) time,
+    and O(D) memory beside the features.
 
     >>> from supersample.kernels import Gaussian
     >>> phi = Fastfood(Gaussian(1.0), 4096, random_state=0)

@@ -26,7 +26,8 @@ class Fourier(Waves):
 
     The frequencies are drawn from the kernel's spectral measure: independently, or spread more evenly as orthogonal
     directions (radial kernels) or as scrambled Sobol points. The default form pairs cosine and sine of each frequency: its
-    error of kernel values is never larger, and far smaller for near points (docs/decisions/003). Costs O(n d D) time.
+    error of kernel values is never larger, and far smaller for near points (docs/decisions/003). Costs O(n d D) time
+    and O(d D) memory beside the features.
 
     origin is subtracted from every row first; it changes no kernel value and keeps float32 accurate for data far from
     zero.

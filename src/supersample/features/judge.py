@@ -6,13 +6,15 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from supersample._typing import Features as FeatureArray
-from supersample._typing import Floats, RandomState, Reals
+from supersample._typing import Features, Floats, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.kernels import KernelLike
+from supersample.features.base import FeatureMap
+from supersample.features.fourier import Fourier
+from supersample.features.kernels import Kernel, KernelLike
+from supersample.features.nystroem import Nystroem
 from supersample.features.waves import Waves
 
-__all__ = ["Judge"]
+__all__ = ["Judge", "held_out_map"]
 
 #: Shares of the frequencies that are stretched: by 1, and by 1 plus these over the root of the width.
 _SHARES = (0.5, 0.25, 0.25)
@@ -81,7 +83,7 @@ class Judge(Waves):
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)
 
-    def _wave(self, projections: Reals, factor: float, out: FeatureArray) -> None:
+    def _wave(self, projections: Reals, factor: float, out: Features) -> None:
         super()._wave(projections, factor, out)
         assert self._drawn is not None  # the projections come from it
         out *= self._drawn[1][1]
@@ -90,6 +92,20 @@ class Judge(Waves):
     def squared_norm(self) -> float | None:
         """The weights differ, and with them the norms."""
         return None
+
+
+def held_out_map(
+    kernel: Kernel, n_features: int, n_landmarks: int, sample: Floats, *, origin: Floats, random_state: RandomState
+) -> FeatureMap:
+    """Return the best map for judging by this kernel: `Judge`, Fourier features, or for kernels without frequencies Nystroem.
+
+    n_landmarks: those of Nystroem, chosen from `sample`.
+    """
+    if kernel.is_radial:
+        return Judge(kernel, n_features, origin=origin, random_state=random_state)
+    if kernel.has_spectrum:
+        return Fourier(kernel, n_features, origin=origin, random_state=random_state)
+    return Nystroem.from_sample(kernel, sample, n_landmarks, random_state=random_state)
 
 
 def _towards_one(uniforms: Floats) -> Floats:

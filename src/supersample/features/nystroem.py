@@ -27,12 +27,12 @@ _TRACE_TOLERANCE = 1e-12
 
 
 class Nystroem(FeatureMap):
-    """Features phi(x) = K_ZZ^-1/2 k_Z(x) on landmarks Z, for any positive-definite kernel.
+    """Features phi(x) = K_ZZ^-1/2 k_Z(x) on landmarks Z, for any positive-definite kernel (Williams and Seeger 2001).
 
     phi(x).phi(y) = k_Z(x) K_ZZ^-1 k_Z(y) is exact at the landmarks and the best approximation by functions that they span;
     far from all landmarks it falls to zero, so landmarks must cover the data. The features are ordered by falling
     eigenvalue; there are as many as the numerical rank of K_ZZ, at most one a landmark. Whitening is done in float64. Costs
-    O(n l (d + D)) for l landmarks.
+    O(n l (d + D)) for l landmarks, and O(l^3) once; O(l (l + d)) memory beside the features.
 
     >>> from supersample.kernels import Function
     >>> phi = Nystroem(Function(lambda x, y: (1 + x @ y.T) ** 2, name="square"), [[0.0], [1.0], [2.0]])

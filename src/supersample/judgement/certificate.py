@@ -1,18 +1,19 @@
 """How far a selection is from the data, judged by features that the selection never saw."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from supersample._random import Seed
 from supersample._typing import Floats
 from supersample.embedding.moments import Moments
+from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.features.landmark import Landmark
 from supersample.features.nystroem import Nystroem
 from supersample.features.waves import Waves
 
-__all__ = ["Certificate", "captured_energy", "certify", "random_baseline", "theorem_one"]
+__all__ = ["Certificate", "captured_energy", "certify", "checked_bound", "random_baseline", "theorem_one"]
 
 #: Random sets that a baseline is taken over, at most.
 _MOST_SETS = 20
@@ -65,6 +66,16 @@ def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:
     MMD^2 <= k0 sqrt(128 log(1/delta) / D) + |mu - nu|^2. It is loose: it does not know how much the terms vary.
     """
     return float(np.sqrt(k0 * np.sqrt(128.0 * np.log(1.0 / delta) / n_features) + mmd * mmd))
+
+
+def checked_bound(mmd: float, held_out: FeatureMap, delta: Any) -> float:
+    """Return the bound of Theorem 1 for what a user asks for, or say why there is none."""
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating) or not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, got {delta!r}; 0.05 gives a bound that holds 95 times in 100")
+    kernel = held_out.kernel
+    if not kernel.has_spectrum:
+        raise InputError(f"bound needs a kernel with random Fourier features, which {kernel!r} has not; use mmd instead")
+    return theorem_one(mmd, kernel.k0, held_out.n_features, float(delta))
 
 
 def captured_energy(feature_map: FeatureMap, points: Floats, shares: Floats) -> float:

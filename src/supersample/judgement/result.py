@@ -20,6 +20,13 @@ class TestResult:
     pvalue: the chance of a statistic at least as large if both samples came from one population; never 0.
     null_quantiles: statistic values that the null distribution stays below with the given probability.
     kernel: the kernel used, bandwidth included; for a family, the one with the largest statistic.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> x = np.random.default_rng(0).normal(size=(200, 1))
+    >>> found = ss.two_sample_test(x, x + 1.0, n_resamples=99, random_state=0)
+    >>> found.pvalue, found.rejects(level=0.05), found.n_x
+    (0.01, True, 200)
     """
 
     __test__: ClassVar[bool] = False  # not a test case, whatever its name says to test runners

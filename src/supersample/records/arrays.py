@@ -4,7 +4,7 @@ Every public function passes its arguments through here, so that bad input ends 
 nothing further in has to look again.
 """
 
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -110,10 +110,14 @@ def check_log_weights(log_weights: npt.ArrayLike, n_rows: int, name: str) -> Flo
     if bool(bad.any()):
         row = int(np.argmax(bad))
         raise InputError(
-            f"{name} must hold finite numbers, or minus infinity for a weight of zero, got {array[row]} in row {row}"
+            f"{name} must hold finite numbers, or minus infinity for a weight of zero, got {array[row]} in row {row}; drop "
+            f"such rows"
         )
     if bool((np.abs(np.where(np.isfinite(array), array, 0.0)) > 1e15).any()):
-        raise InputError(f"{name} must lie within plus or minus 1e15, since beyond that logarithms have no digits left")
+        raise InputError(
+            f"{name} must lie within plus or minus 1e15, since beyond that logarithms have no digits left; subtract the "
+            f"largest from all"
+        )
     return array
 
 
@@ -134,7 +138,7 @@ def choose(value: Any, name: str, choices: tuple[str, ...]) -> str:
 
 
 def _as_real(array: npt.NDArray[Any], name: str) -> Points:
-    kind: Literal["b", "i", "u", "f", "c", "O", "U", "S", "M", "m", "V"] = array.dtype.kind  # type: ignore[assignment]
+    kind = array.dtype.kind
     if kind == "c":
         raise InputError(f"{name}: Complex data not supported; pass real and imaginary parts as separate columns")
     if kind == "O":
@@ -155,10 +159,11 @@ def _as_real(array: npt.NDArray[Any], name: str) -> Points:
 def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
     array = np.asarray(weights)
     if array.dtype.kind not in "biuf":
-        raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}")
+        raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}; convert them first, as with .astype(float)")
     if array.shape != (n_rows,):
         raise MismatchError(
-            f"{name} must be one-dimensional with one weight for each of the {n_rows} rows, got shape {array.shape}"
+            f"{name} must be one-dimensional with one weight for each of the {n_rows} rows, got shape {array.shape}; pass "
+            f"as many as there are rows"
         )
     return np.ascontiguousarray(array, dtype=np.float64)
 

@@ -77,7 +77,7 @@ def view_of_comparison(
             Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
             Fact(
                 "p-value",
-                words.probability(compared.pvalue).removeprefix("p = ").removeprefix("p "),
+                words.probability(compared.pvalue),
                 "under 0.05 speaks against chance",
             ),
         ),
@@ -86,7 +86,7 @@ def view_of_comparison(
                 clean(column.name, 60),
                 column.share,
                 words.amount(column.mmd),
-                words.probability(column.pvalue).removeprefix("p = ").removeprefix("p "),
+                words.probability(column.pvalue),
                 column.name in compared.changed,
             )
             for column in compared.columns[:MOST_LINES]

@@ -48,7 +48,7 @@ def _write(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
         raise InputError(f"path must lie in a folder that exists, got {str(target)!r}: make {str(target.parent)!r} first")
     if target.is_dir():
         raise InputError(f"path must name a file, got the folder {str(target)!r}; try {str(target / 'report.html')!r}")
-    write_atomically(target, render().encode())
+    write_atomically(target, render().encode(), "path")
     return target
 
 

@@ -70,9 +70,7 @@ def certified(mmd: float, error: float) -> str:
 
 def probability(pvalue: float) -> str:
     """Write a p-value, never as 0."""
-    if pvalue < 0.0001:
-        return "p < 0.0001"
-    return f"p = {amount(pvalue, 2)}"
+    return "< 0.0001" if pvalue < 0.0001 else amount(pvalue, 2)
 
 
 def shortened(text: str) -> str:
@@ -122,7 +120,7 @@ def _rounded(value: float) -> int:
 
 def verdict(pvalue: float, changed: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:
     """Say whether two summaries differ, and what that does and does not mean."""
-    p = probability(pvalue)
+    p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
     if pvalue > level:
         return (
             f"No difference found ({p}).",

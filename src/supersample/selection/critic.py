@@ -10,7 +10,7 @@ from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
-from supersample.features.judge import Judge
+from supersample.features.judge import held_out_map
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_count, check_points, choose
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
@@ -21,7 +21,12 @@ __all__ = ["critic", "explain", "mmd_path"]
 
 #: Up to this many rows the exact column means take about a second.
 _EXACT_ROWS = 20_000
+#: Features that the selection never sees; they judge it.
 _HELD_OUT = 512
+#: Rows whose mean is the origin of features.
+_ORIGIN_ROWS = 1000
+#: Rows whose kernel values are held at a time.
+_PART = 16_384
 
 
 @one_blas_thread()
@@ -119,7 +124,7 @@ def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices
 
     nearest = distances(criticisms, prototypes).argmin(axis=1).astype(np.int64)
     closer = np.zeros(criticisms.size)
-    for part in np.array_split(np.arange(shares.size), 1 + shares.size // 16384):
+    for part in np.array_split(np.arange(shares.size), 1 + shares.size // _PART):
         to_prototypes = distances(part, prototypes).min(axis=1)
         closer += shares[part] @ (distances(part, criticisms) < to_prototypes[:, None])
     return nearest, closer
@@ -143,7 +148,7 @@ def _exact_witness(pool: Pool, chosen: Indices, others: Indices) -> Floats:
     """Return the witness of the exact kernel at some points: what is shown owes nothing to the features that chose them."""
     n = pool.points.shape[0]
     total = np.zeros(others.size)
-    for part in np.array_split(np.arange(n), 1 + n // 16384):
+    for part in np.array_split(np.arange(n), 1 + n // _PART):
         total += pool.block(part, others).sum(axis=0)
     return np.asarray(total / n - pool.block(chosen, others).mean(axis=0))
 
@@ -151,27 +156,20 @@ def _exact_witness(pool: Pool, chosen: Indices, others: Indices) -> Floats:
 def _feature_map(kernel: Kernel, rows: Floats, n_features: int, seed: Seed) -> FeatureMap:
     state = seed.child("features").sequence()
     if kernel.has_spectrum:
-        return Fourier(kernel, n_features, origin=rows[:1000].mean(axis=0), random_state=state)
+        return Fourier(kernel, n_features, origin=rows[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
     return Nystroem.from_sample(kernel, rows, n_features, random_state=state)
 
 
 def _held_out_path(kernel: Kernel, rows: Floats, chosen: Indices, codes: npt.NDArray[np.int64] | None, seed: Seed) -> Floats:
     """Return the MMD path measured by features that the selection has not seen; of each class by itself where there are any."""
     state = seed.child("held-out").sequence()
-    origin = rows[:1000].mean(axis=0)
-    judge: FeatureMap
-    if kernel.is_radial:
-        judge = Judge(kernel, _HELD_OUT, origin=origin, random_state=state)
-    elif kernel.has_spectrum:
-        judge = Fourier(kernel, _HELD_OUT, origin=origin, random_state=state)
-    else:
-        judge = Nystroem.from_sample(kernel, rows, _HELD_OUT, random_state=state)
+    judge = held_out_map(kernel, _HELD_OUT, _HELD_OUT, rows, origin=rows[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
     labels = np.zeros(rows.shape[0], dtype=np.int64) if codes is None else codes
     squares = np.zeros(chosen.size)
     sizes = np.arange(1, chosen.size + 1)[:, None]
     for code in np.unique(labels):
         target = np.zeros(judge.n_features)
-        for part in np.array_split(np.flatnonzero(labels == code), max(1, rows.shape[0] // 16384)):
+        for part in np.array_split(np.flatnonzero(labels == code), max(1, rows.shape[0] // _PART)):
             if part.size:
                 target += judge.transform(rows[part]).sum(axis=0, dtype=np.float64)
         mine = np.where((labels[chosen] == code)[:, None], judge.transform(rows[chosen]).astype(np.float64), 0.0)

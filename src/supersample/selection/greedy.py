@@ -59,15 +59,10 @@ def greedy_criticisms(
     A copy has R under `copy` times k(x, x). Without the regulariser: the largest |w|.
     """
     size = np.abs(witness)
-    available = free.copy()
     if not regularize:
-        largest = np.empty(min(count, int(available.sum())), dtype=np.int64)
-        for step in range(largest.size):
-            largest[step] = _first_best(size, available, float(diagonal.max()))
-            available[largest[step]] = False
-        return largest
+        return _largest(size, free, count, float(diagonal.max()))
     with np.errstate(divide="ignore"):
-        bounds = np.where(available, size + np.log(diagonal), -np.inf)
+        bounds = np.where(free, size + np.log(diagonal), -np.inf)
     chosen: list[int] = []
     factor = np.zeros((count, count))
     for step in range(count):
@@ -94,6 +89,16 @@ def greedy_criticisms(
         chosen.append(best)
         bounds[best] = -np.inf
     return np.array(chosen, dtype=np.int64)
+
+
+def _largest(values: Floats, free: npt.NDArray[np.bool_], count: int, scale: float) -> Indices:
+    """Return the places of the largest free values, largest first."""
+    available = free.copy()
+    chosen = np.empty(min(count, int(free.sum())), dtype=np.int64)
+    for step in range(chosen.size):
+        chosen[step] = _first_best(values, available, scale)
+        available[chosen[step]] = False
+    return chosen
 
 
 def _solve(factor: Floats, values: Floats) -> Floats:

@@ -9,7 +9,7 @@ from supersample._random import Seed, as_seed
 from supersample._typing import Floats, RandomState
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
-from supersample.features.judge import Judge
+from supersample.features.judge import held_out_map
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_count, choose
 from supersample.selection.rows import Rows
@@ -25,6 +25,7 @@ WARM_UP = 5000
 _MEDIAN_ROWS = 2000
 #: Features that the selection never sees; their mean judges it.
 _HELD_OUT = 128
+#: Features of each kind where the user names no number; "auto" has landmarks and residual features, in this proportion.
 _FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
 #: From this many points on the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
 _TREE_FROM = 2000
@@ -117,15 +118,10 @@ def make_plan(settings: Settings, rows: Rows) -> Plan:
     else:
         kernel = _resolve(settings.kernel, _weighted_sample(rows, seed), seed)
         feature_map = _feature_map(settings.features, settings.n_features, kernel, points, seed)
-    kernel = feature_map.kernel
-    held_seed = seed.child("held-out")
-    held_out: FeatureMap
-    if kernel.is_radial:
-        held_out = Judge(kernel, _HELD_OUT, origin=points.mean(axis=0), random_state=held_seed.sequence())
-    elif kernel.has_spectrum:
-        held_out = Fourier(kernel, _HELD_OUT, origin=points.mean(axis=0), random_state=held_seed.sequence())
-    else:
-        held_out = Nystroem.from_sample(kernel, points, 2 * _HELD_OUT, random_state=held_seed.sequence())
+    state = seed.child("held-out").sequence()
+    held_out = held_out_map(
+        feature_map.kernel, _HELD_OUT, 2 * _HELD_OUT, points, origin=points.mean(axis=0), random_state=state
+    )
     return Plan(feature_map, held_out)
 
 

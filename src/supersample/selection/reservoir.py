@@ -68,11 +68,6 @@ class Reservoir:
             copied.tree = replace(self.tree, **lists)
         return copied
 
-    @property
-    def is_full(self) -> bool:
-        """Whether there is no free place left."""
-        return len(self.rows) == self.size
-
     def fill(self, rows: Rows, features: Singles) -> int:
         """Put the first rows into free places; return how many."""
         taken = min(self.size - len(self.rows), len(rows))
@@ -108,17 +103,14 @@ class Reservoir:
                 swapped_row, swapped_slot, self.histogram,
             )  # fmt: skip
         taken, slots = swapped_row[:count], swapped_slot[:count]
-        places, times = np.unique(slots, return_counts=True)
-        left, left_features = [self.rows.take(places)], [before[places]]
-        if bool((times > 1).any()):
-            # A row that took a place and lost it again within the block was dropped as well.
-            last = {int(slot): int(row) for slot, row in zip(slots, taken, strict=True)}
-            passing = np.array(sorted(set(taken.tolist()) - set(last.values())), dtype=np.int64)
-            left.append(rows.take(passing))
-            left_features.append(features[passing])
+        places = np.unique(slots)
+        # A row that took a place and lost it again within the block was dropped as well.
+        passing = _not_last(taken, slots)
+        dropped = Rows.joined(self.rows.take(places), rows.take(passing))
+        dropped_features = np.concatenate([before[places], features[passing]])
         self.rows.put(slots, rows, taken)
         witness = (-pull / self.size).astype(np.float32)
-        return Offered(int(count), taken, Rows.joined(*left), np.concatenate(left_features), witness)
+        return Offered(int(count), taken, dropped, dropped_features, witness)
 
     def _balanced_tree(self, seed: Seed) -> Tree:
         if self.tree is None:
@@ -130,6 +122,12 @@ class Reservoir:
             centred = self.features - self.features.mean(axis=0)
             self.basis = _leading_directions(centred.astype(np.float64)).astype(np.float32)
             self.basis_at = n_used
+
+
+def _not_last(taken: Indices, slots: Indices) -> Indices:
+    """Return the rows that took a slot which another row took after them."""
+    last = dict(zip(slots.tolist(), taken.tolist(), strict=True))
+    return np.array(sorted(set(taken.tolist()) - set(last.values())), dtype=np.int64)
 
 
 def shadows_of(features: Singles, norms: Singles, basis: Singles) -> Singles:

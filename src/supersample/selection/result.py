@@ -14,6 +14,12 @@ class Selection:
     indices: rows of the candidates; points: those rows; weights: what each counts for in averages.
     mmd: the path, MMD to the target with the first one, two, ... points; empty where the choice does not aim at it.
     note: what the reader should know: why there are fewer points than asked for, what stood in for the target.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> found = ss.herd(np.arange(9.0)[:, None], 3, kernel=ss.kernels.Gaussian(2.0))
+    >>> len(found), int(found.indices[0]), float(found.weights.sum())
+    (3, 4, 1.0)
     """
 
     indices: Indices
@@ -37,6 +43,13 @@ class Critique:
     much.
 
     nearest: for each criticism, the place of the nearest prototype (by the kernel) among the prototypes.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> x = np.repeat([0.0, 5.0, 10.0], [8, 6, 4])[:, None]
+    >>> found = ss.critic(x, 2, 1, kernel=ss.kernels.Gaussian(1.0))
+    >>> found.prototypes.points[:, 0], found.criticisms.points[:, 0], found.witness.round(2), found.nearest
+    (array([0., 5.]), array([10.]), array([0.22]), array([1]))
     """
 
     prototypes: Selection

@@ -1,7 +1,8 @@
 """The stream: one pass, fixed memory, the M points nearest in mean embedding to everything seen (SSR section 3).
 
-State and pure functions: `init`, `update`, `merge`, `finish`. Rows are taken in by chunks that are fixed by their position in
-the stream, so how they arrive leaves no trace; what does not fill a chunk waits in the state. Reading works on a copy.
+State and pure functions: `init`, `update`, `finish`; `merge` is in `merging.py`. Rows are taken in by chunks that are fixed by
+their position in the stream, so how they arrive leaves no trace; what does not fill a chunk waits in the state. Reading works
+on a copy.
 """
 
 from dataclasses import dataclass, replace
@@ -13,20 +14,18 @@ from supersample._threads import BLOCK_ROWS, ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
-from supersample.errors import MismatchError
 from supersample.selection import background
 from supersample.selection.background import Background
 from supersample.selection.critic import explain
 from supersample.selection.criticisms import Criticisms
-from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.plan import WARM_UP, Plan, Settings, check_settings, make_plan
-from supersample.selection.pool import ExactPool, kernel_block
+from supersample.selection.pool import ExactPool
 from supersample.selection.reservoir import Offered, Reservoir, Singles
 from supersample.selection.rows import Rows
-from supersample.selection.second_look import exchanged, second_look
+from supersample.selection.second_look import second_look
 from supersample.selection.state import Stream
 
-__all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "merge", "update"]
+__all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
 
 #: Rows of a chunk; a multiple of the rows of a block of features.
 CHUNK = 8 * BLOCK_ROWS
@@ -59,18 +58,18 @@ def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
     """Return a stream that has seen nothing; with another stream's plan, it can be merged with that stream."""
     check_settings(settings, width)
     state = Stream(
-        settings,
-        width,
-        None,
-        0,
-        0,
-        0,
-        Rows.none(width),
-        moments.init(0),
-        moments.init(0),
-        Reservoir.empty(settings.n_prototypes, width, 0),
-        Criticisms.empty(settings.n_criticisms, width, 0),
-        background.init(width),
+        settings=settings,
+        width=width,
+        plan=None,
+        n_seen=0,
+        n_used=0,
+        chunks=0,
+        pending=Rows.none(width),
+        moments=moments.init(0),
+        held_out=moments.init(0),
+        reservoir=Reservoir.empty(settings.n_prototypes, width, 0),
+        criticisms=Criticisms.empty(settings.n_criticisms, width, 0),
+        background=background.init(width),
     )
     return state if plan is None else _begin(state, plan)
 
@@ -94,10 +93,7 @@ def update(state: Stream, rows: Rows) -> Stream:
         if len(waiting) < WARM_UP:
             return replace(state, pending=waiting.copy())
         state = _begin(state, make_plan(state.settings, waiting.take(slice(0, WARM_UP))))
-    whole = len(waiting) - len(waiting) % CHUNK
-    if whole:
-        state = _take_in(state, waiting.take(slice(0, whole)))
-    return replace(state, pending=waiting.take(slice(whole, None)).copy())
+    return _take_in_whole_chunks(state, waiting)
 
 
 @one_blas_thread()
@@ -105,11 +101,7 @@ def fix_plan(state: Stream) -> Stream:
     """Return the stream with its warm-up ended, whatever it has seen so far; nothing else changes."""
     if state.plan is not None or len(state.pending) == 0:
         return state
-    begun = _begin(state, make_plan(state.settings, state.pending))
-    whole = len(state.pending) - len(state.pending) % CHUNK
-    if whole:
-        begun = _take_in(begun, state.pending.take(slice(0, whole)))
-    return replace(begun, pending=state.pending.take(slice(whole, None)).copy())
+    return _take_in_whole_chunks(_begin(state, make_plan(state.settings, state.pending)), state.pending)
 
 
 @one_blas_thread()
@@ -144,65 +136,6 @@ def finish(state: Stream) -> Selected | None:
     )  # fmt: skip
 
 
-@one_blas_thread()
-def merge(left: Stream, right: Stream) -> Stream:
-    """Return one stream for both, as if `right` had come after `left`: moments added, points selected anew from both.
-
-    Both must have the same plan, so one of them must have been begun with the other's.
-    """
-    _require_same_settings(left, right)
-    left, right = drain(left), drain(right)
-    if right.plan is None or left.plan is None:
-        some, none = (left, right) if right.plan is None else (right, left)
-        shift = none.n_seen if some is right else 0
-        return _shifted(replace(some, n_seen=some.n_seen + none.n_seen), shift)
-    _require_same_plan(left.plan, right.plan)
-    right = _shifted(right, left.n_seen)
-    size = left.settings.n_prototypes
-    merged = replace(
-        left,
-        n_seen=left.n_seen + right.n_seen,
-        n_used=left.n_used + right.n_used,
-        chunks=max(left.chunks, right.chunks),
-        moments=moments.merge(left.moments, right.moments),
-        held_out=moments.merge(left.held_out, right.held_out),
-        background=background.merge(left.background, right.background, left.settings.n_background),
-    )
-    both = held = Rows.joined(left.reservoir.rows, right.reservoir.rows)
-    if len(both) > size:
-        # Begin with points of each in proportion to the weight it brings, evenly spread over its slots.
-        first = left.reservoir.rows
-        shares = moments.weight_share(left.moments, right.moments)
-        mine = min(len(first), max(size - len(right.reservoir.rows), round(size * shares)))
-        kept = np.concatenate([_spread(len(first), mine), len(first) + _spread(len(right.reservoir.rows), size - mine)])
-        rest = np.setdiff1d(np.arange(len(both)), kept)
-        both = exchanged(merged, both.take(kept), both.take(rest)).rows  # the second look is taken when a result is read
-    reservoir = Reservoir.empty(size, left.width, left.plan.feature_map.n_features)
-    if len(both):
-        reservoir.fill(both, left.plan.feature_map.transform(both.points).astype(np.float32))
-    reservoir.histogram = left.reservoir.histogram + right.reservoir.histogram
-    merged = replace(merged, reservoir=reservoir)
-    return replace(
-        merged, criticisms=_merged_criticisms(merged, Rows.joined(left.criticisms.rows, right.criticisms.rows, held))
-    )
-
-
-def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:
-    """Return the best criticisms of both streams and of the prototypes they lost, by the witness of the merged stream."""
-    plan, count = merged.plan, merged.settings.n_criticisms
-    assert plan is not None
-    rows = rows.take(np.flatnonzero(~np.isin(rows.positions, merged.reservoir.rows.positions)))
-    if count == 0 or len(rows) == 0:
-        return Criticisms.empty(count, merged.width, plan.feature_map.n_features)
-    features = plan.feature_map.transform(rows.points).astype(np.float32)
-    witness = features @ (merged.moments.mean() - merged.reservoir.features.mean(axis=0, dtype=np.float64))
-    chosen = greedy_criticisms(
-        lambda some, others: kernel_block(plan.kernel, rows.points[some], rows.points[others]),
-        witness, plan.kernel.diagonal(rows.points), count, np.ones(len(rows), dtype=np.bool_),
-    )  # fmt: skip
-    return Criticisms.of(count, rows.take(chosen), features[chosen], plan.kernel)
-
-
 def _begin(state: Stream, plan: Plan) -> Stream:
     n_features = plan.feature_map.n_features
     return replace(
@@ -229,6 +162,14 @@ def _see(plan: Plan, rows: Rows) -> _Chunk:
     constant = plan.feature_map.squared_norm
     norms = moments.squared_norms(features) if constant is None else np.full(len(rows), constant)
     return _Chunk(rows, features, norms, plan.held_out.transform(rows.points))
+
+
+def _take_in_whole_chunks(state: Stream, waiting: Rows) -> Stream:
+    """Take in as many rows as fill chunks; the others are what waits from now on."""
+    whole = len(waiting) - len(waiting) % CHUNK
+    if whole:
+        state = _take_in(state, waiting.take(slice(0, whole)))
+    return replace(state, pending=waiting.take(slice(whole, None)).copy())
 
 
 def _take_in(state: Stream, rows: Rows) -> Stream:
@@ -275,41 +216,3 @@ def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -
     state.criticisms.offer(kernel, rows, features, offered.witness, offered.taken)
     if len(offered.dropped):
         state.criticisms.offer(kernel, offered.dropped, offered.dropped_features, offered.witness)
-
-
-def _require_same_settings(left: Stream, right: Stream) -> None:
-    if left.width != right.width:
-        raise MismatchError(f"the two streams have rows of {left.width} and {right.width} columns and cannot be merged")
-    for name in ("n_prototypes", "n_criticisms"):
-        mine, theirs = getattr(left.settings, name), getattr(right.settings, name)
-        if mine != theirs:
-            raise MismatchError(
-                f"the two streams have {name} {mine} and {theirs} and cannot be merged; use the same number for both"
-            )
-
-
-def _require_same_plan(left: Plan, right: Plan) -> None:
-    for what, mine, theirs in (
-        ("feature maps", left.feature_map, right.feature_map),
-        ("held-out features", left.held_out, right.held_out),
-    ):
-        if mine != theirs:
-            raise MismatchError(
-                f"the two streams have different {what} ({mine!r} and {theirs!r}) and cannot be merged: each fixed its own "
-                f"bandwidth and features from its first rows; make the second one from the first, with sibling()"
-            )
-
-
-def _shifted(state: Stream, by: int) -> Stream:
-    """Return a stream whose rows stand `by` places later."""
-    if by == 0:
-        return state
-    reservoir, criticisms = state.reservoir.copy(), state.criticisms.copy()
-    reservoir.rows, criticisms.rows = reservoir.rows.shifted(by), criticisms.rows.shifted(by)
-    sample = background.settled(state.background, state.settings.n_background)
-    return replace(state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by))
-
-
-def _spread(n: int, count: int) -> Indices:
-    spread: Indices = np.floor(np.arange(count) * (n / max(count, 1))).astype(np.int64)
-    return spread

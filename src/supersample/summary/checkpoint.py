@@ -3,21 +3,24 @@
 import glob
 import hashlib
 import itertools
+import json
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
+from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources import Source
 from supersample.summary.container import read_file, write_atomically
 from supersample.summary.state import State
 from supersample.summary.stored import restore, store
 
-__all__ = ["Checkpoint"]
+__all__ = ["Checkpoint", "fingerprint"]
 
 
 @dataclass
@@ -38,16 +41,15 @@ class Checkpoint:
         rows, now = state.n_seen - self._rows, time.monotonic()
         due = now - self._at >= self.every_seconds or (self.every_rows is not None and rows >= self.every_rows)
         if rows > 0 and (due or done):
-            write_atomically(
-                self.path, store(state, kind="checkpoint", source=self.source, asked=self.asked, beginning=self.beginning)
-            )
+            data = store(state, kind="checkpoint", source=self.source, asked=self.asked, beginning=self.beginning)
+            write_atomically(self.path, data, "checkpoint")
             self._rows, self._at = state.n_seen, now
 
     def resume(self) -> State | None:
         """Return the state that the file holds, None where there is no file yet; refuse that of another run."""
         if not self.path.exists():
             return None
-        restored = restore(read_file(self.path), str(self.path))
+        restored = restore(read_file(self.path, "checkpoint"), str(self.path))
         if restored.kind != "checkpoint":
             raise InputError(
                 f"checkpoint must name a checkpoint or a file that does not exist yet, got {str(self.path)!r}, which is a "
@@ -100,6 +102,34 @@ class Checkpoint:
             f"checkpoint {str(self.path)!r} belongs to a run over other data than {label}: {why}; start it with the same "
             f"source, or delete the file to begin anew"
         )
+
+
+def fingerprint(given: Source, state: State, random_state: RandomState) -> dict[str, Any]:
+    """Return what must be the same for a run to go on from a checkpoint, as plain values."""
+    request = state.request
+    settings = request.settings
+    features, columns = settings.features, request.columns
+    chosen: list[Any] | None = None if columns is None else list(columns)
+    if isinstance(columns, Mapping):
+        chosen = [list(pair) for pair in columns.items()]  # lists, since that is what JSON gives back
+    # Another call with the same generator, or with none, has another seed: that of the file is used.
+    repeats = random_state is not None and not isinstance(random_state, np.random.Generator)
+    alike = ""
+    if state.plan is not None and state.encoding is not None:
+        alike = json.dumps([dict(state.plan.feature_map.identity), state.encoding.to_plain()["blocks"]], sort_keys=True)
+    return {
+        "source": dict(given.identity),
+        "columns": [f"{field.name}: {field.type}" for field in given.schema],
+        "chosen": chosen,
+        "weight": request.weight,
+        "prototypes": settings.n_prototypes,
+        "criticisms": settings.n_criticisms,
+        "kernel": repr(settings.kernel),
+        "features": features if isinstance(features, str) else repr(features),
+        "n_features": settings.n_features,
+        "random_state": [settings.seed.entropy, *settings.seed.path] if repeats else None,
+        "like": None if state.plan is None else hashlib.sha256(alike.encode()).hexdigest(),
+    }
 
 
 def _digest(batch: pa.RecordBatch) -> str:

@@ -49,6 +49,14 @@ class Comparison(TestResult):
 
     columns: one entry for each column in the kernel, those that changed most first; changed: names of those whose adjusted
     p-value is at most 0.05. left_rows, right_rows: rows of each side that are most typical of it and least of the other.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> data = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> first = ss.summarize(data[:1_000], prototypes=10, random_state=0)
+    >>> second = ss.summarize(data[1_000:] + [1.0, 0.0], like=first, random_state=1)
+    >>> first.compare(second).changed
+    ('x0',)
     """
 
     columns: tuple[ColumnChange, ...] = ()
@@ -94,10 +102,9 @@ class Comparison(TestResult):
     def in_words(self, level: float = 0.05) -> str:
         """Say whether the two differ at a level, how far apart they are, and in which columns."""
         verdict = "differ" if self.rejects(level) else "show no difference"
+        shown = "5%" if level == _LEVEL else f"{level:.3g}"
         lines = [
-            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {level:.3g} level"
-            if level != _LEVEL
-            else f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the 5% level",
+            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {shown} level",
             f"  MMD      {self.mmd:.4g}",
             f"  p-value  {self.pvalue:.4g}",
             f"  columns  {', '.join(self.changed) if self.changed else 'none stands out by itself'}",

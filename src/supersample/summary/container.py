@@ -115,16 +115,19 @@ def as_path(path: Any, name: str) -> Path:
     return made
 
 
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a file, or say why not."""
+def read_file(path: Path, name: str) -> bytes:
+    """Return the bytes of the file that the argument `name` gave, or say why not."""
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"path must name a readable file, got {str(path)!r}: {error.strerror}") from error
+        raise InputError(f"{name} must name a readable file, got {str(path)!r}: {error.strerror}") from error
 
 
-def write_atomically(path: Path, data: bytes) -> None:
-    """Write a file so that its name shows the old contents or the new ones, never a part, even after a power cut."""
+def write_atomically(path: Path, data: bytes, name: str) -> None:
+    """Write a file so that its path shows the old contents or the new ones, never a part, even after a power cut.
+
+    name: the argument that gave the path, for messages.
+    """
     partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
@@ -133,7 +136,7 @@ def write_atomically(path: Path, data: bytes) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        raise InputError(f"path must name a file that can be written, got {str(path)!r}: {error.strerror}") from error
+        raise InputError(f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}") from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)

@@ -12,6 +12,13 @@ class Progress:
     """How far a run has come: rows read, of how many where that is known, MMD of the points held now, seconds so far.
 
     start: rows that a checkpoint had already.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> told = []
+    >>> _ = ss.summarize(np.arange(300.0)[:, None], prototypes=5, random_state=0, progress=told.append)
+    >>> told[-1].rows, told[-1].total, told[-1].done
+    (300, 300, True)
     """
 
     rows: int

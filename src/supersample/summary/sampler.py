@@ -1,5 +1,6 @@
 """SuperSampler: the stream with scikit-learn's conventions."""
 
+from dataclasses import replace
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -13,10 +14,10 @@ from supersample.embedding.moments import ScaledWeights, scale_log_weights, scal
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel, KernelLike
-from supersample.judgement.certificate import Certificate, captured_energy, certify, random_baseline, theorem_one
+from supersample.judgement.certificate import Certificate, captured_energy, certify, checked_bound, random_baseline
 from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights
 from supersample.records.names import check_names
-from supersample.selection import stream
+from supersample.selection import merging, stream
 from supersample.selection.plan import Settings, settings_of
 from supersample.selection.rows import Rows
 from supersample.selection.stream import Selected, Stream
@@ -163,7 +164,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"merged"
             )
         merged = self._empty_copy()
-        merged._state = stream.merge(self._state, other._state)
+        merged._state = merging.merge(self._state, other._state)
         merged._single = self._single and other._single
         return merged
 
@@ -185,8 +186,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 "there are no bandwidth and features to share yet: no row of positive weight was seen; call partial_fit first"
             )
         other = self._empty_copy()
-        settings = Settings(**{**self._state.settings.__dict__, "stream": index})
-        other._state = stream.init(settings, self.n_features_in_, plan)
+        other._state = stream.init(replace(self._state.settings, stream=index), self.n_features_in_, plan)
         other._single = True
         return other
 
@@ -275,12 +275,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
         """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
-        if not 0 < delta < 1:
-            raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
-        selected = self._require_selected()
-        if not selected.plan.kernel.has_spectrum:
-            raise InputError(f"bound needs a kernel with random Fourier features, which {selected.plan.kernel!r} has not")
-        return theorem_one(self.mmd_, selected.plan.kernel.k0, selected.plan.held_out.n_features, delta)
+        return checked_bound(self.mmd_, self._require_selected().plan.held_out, delta)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Whether any rows were taken in, or could be after another's warm-up."""

@@ -3,27 +3,26 @@
 State and pure functions: `init`, `update`, `settle`, `merge`. How rows are cut into batches leaves no trace.
 """
 
-import re
 import zlib
 from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.records.arrays import check_weights
 from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same, weights_of
-from supersample.selection import stream
+from supersample.selection import merging, stream
 from supersample.selection.plan import WARM_UP, Plan, Settings
 from supersample.selection.rows import Rows
 from supersample.selection.stream import Stream
+from supersample.summary.conforming import conformed, described
 from supersample.summary.kept import Kept, held_positions
 from supersample.summary.outcome import Reading, read
 
-__all__ = ["Request", "State", "conformed", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
+__all__ = ["Request", "State", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
 
 #: MMD is read after so many rows, and whenever they have doubled.
 _FIRST_READING = 8192
@@ -132,11 +131,11 @@ def merge(left: State, right: State) -> State:
     require_same(left.encoding, right.encoding)
     if left.schema != right.schema:
         raise MismatchError(
-            f"the two summaries have different columns and cannot be merged: {_described(left.schema)} and "
-            f"{_described(right.schema)}; make the second one with summarize(..., like=first)"
+            f"the two summaries have different columns and cannot be merged: {described(left.schema)} and "
+            f"{described(right.schema)}; make the second one with summarize(..., like=first)"
         )
     require_same_maps(left.stream, right.stream)
-    merged = stream.merge(left.stream, right.stream)
+    merged = merging.merge(left.stream, right.stream)
     kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
     return replace(left, stream=merged, kept=kept, history=())
 
@@ -202,53 +201,3 @@ def _next_mark(n_seen: int) -> int:
     while mark <= n_seen:
         mark *= 2
     return mark
-
-
-def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch with the columns of the schema, in its order and of its types."""
-    if batch.schema.equals(schema):
-        return batch
-    missing = [name for name in schema.names if name not in batch.schema.names]
-    extra = [name for name in batch.schema.names if name not in schema.names]
-    if missing or extra:
-        raise MismatchError(
-            f"the rows must have the columns seen before, {_described(schema)}; missing: {missing or 'none'}, not seen before: "
-            f"{extra or 'none'}"
-        )
-    columns = []
-    for field in schema:
-        column = batch.column(field.name)
-        columns.append(column if column.type == field.type else _converted(column, field))
-    return pa.RecordBatch.from_arrays(columns, schema=schema)
-
-
-def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return a column in the type of the rows seen before, if it says the same in that type to the last digit."""
-    try:
-        if _family(column.type) != _family(field.type) and column.null_count < len(column):
-            raise pa.ArrowInvalid("another kind of values")
-        made = column.cast(field.type)
-        back = made.cast(column.type)
-        same = pc.equal(column, back).fill_null(True)
-        if pa.types.is_floating(column.type):
-            same = pc.or_(same, pc.is_nan(column).fill_null(True))
-        if not pc.all(same).as_py():
-            raise pa.ArrowInvalid("digits would be lost")
-    except pa.ArrowException as error:
-        raise MismatchError(
-            f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which does "
-            f"not convert ({' '.join(str(error).split())}); convert it first"
-        ) from error
-    return made
-
-
-def _family(kind: pa.DataType) -> str:
-    """Name what may be converted into each other: numbers, or types that differ in their unit or layout alone."""
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
-        return "number"
-    return re.split(r"[\[(<]", str(kind))[0]
-
-
-def _described(schema: pa.Schema) -> str:
-    shown = ", ".join(f"{field.name} ({field.type})" for field in list(schema)[:8])
-    return shown if len(schema) <= 8 else f"{shown} and {len(schema) - 8} more"

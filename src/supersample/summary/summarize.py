@@ -1,15 +1,11 @@
 """summarize: any table or stream in, a Summary out, in one pass and fixed memory."""
 
-import hashlib
 import inspect
-import json
 import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
-
-import numpy as np
 
 from supersample._random import as_seed
 from supersample._typing import RandomState
@@ -21,7 +17,7 @@ from supersample.records.encoding import ColumnChoice
 from supersample.records.sources import Source, open_source
 from supersample.selection.plan import settings_of
 from supersample.summary import state as states
-from supersample.summary.checkpoint import Checkpoint
+from supersample.summary.checkpoint import Checkpoint, fingerprint
 from supersample.summary.container import as_path
 from supersample.summary.lock import alone
 from supersample.summary.outcome import read
@@ -88,7 +84,7 @@ def summarize(
         return _summary(_run(given, state, None, tell), given.label)
     saver = Checkpoint(
         as_path(checkpoint, "checkpoint"),
-        _fingerprint(given, state, random_state),
+        fingerprint(given, state, random_state),
         given.label,
         None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
         _seconds(checkpoint_seconds),
@@ -116,7 +112,7 @@ def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -
     """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
     if not isinstance(like, Summary):
         raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
-    other = like.fixed()
+    other = like._fixed()
     theirs = other.request.settings
     defaults = inspect.signature(summarize).parameters
     same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "weight": other.request.weight}
@@ -128,33 +124,6 @@ def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -
                 f"make a summary of its own without like="
             )
     return states.like(other, replace(theirs, seed=as_seed(random_state)))
-
-
-def _fingerprint(given: Source, state: State, random_state: RandomState) -> dict[str, Any]:
-    """Return what must be the same for a run to go on from a checkpoint, as plain values."""
-    request = state.request
-    settings = request.settings
-    features, seed_parts = settings.features, (settings.seed.entropy, *settings.seed.path)
-    alike = ""
-    if state.plan is not None and state.encoding is not None:
-        alike = json.dumps([dict(state.plan.feature_map.identity), state.encoding.to_plain()["blocks"]], sort_keys=True)
-    return {
-        "source": dict(given.identity),
-        "columns": [f"{field.name}: {field.type}" for field in given.schema],
-        "chosen": None
-        if request.columns is None
-        else list(dict(request.columns).items())
-        if isinstance(request.columns, dict)
-        else list(request.columns),
-        "weight": request.weight,
-        "prototypes": settings.n_prototypes,
-        "criticisms": settings.n_criticisms,
-        "kernel": repr(settings.kernel),
-        "features": features if isinstance(features, str) else repr(features),
-        "n_features": settings.n_features,
-        "random_state": None if random_state is None or isinstance(random_state, np.random.Generator) else list(seed_parts),
-        "like": None if state.plan is None else hashlib.sha256(alike.encode()).hexdigest(),
-    }
 
 
 def _seconds(value: Any) -> float:

@@ -15,7 +15,7 @@ from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel
-from supersample.judgement.certificate import theorem_one
+from supersample.judgement.certificate import checked_bound
 from supersample.records.arrays import choose
 from supersample.records.encoding import ColumnNote, Encoding
 from supersample.records.sources import RESERVED, open_source
@@ -23,6 +23,7 @@ from supersample.selection.plan import Plan
 from supersample.selection.stream import Stream
 from supersample.summary import state as states
 from supersample.summary.comparison import Comparison, compare
+from supersample.summary.conforming import conformed
 from supersample.summary.container import as_path, read_file, write_atomically
 from supersample.summary.outcome import Outcome, Reading, outcome_of
 from supersample.summary.state import State
@@ -37,6 +38,18 @@ class Summary:
     Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
     of each row in the stream. Reading anything changes nothing; `update` takes in more rows. Threads may share
     one: whoever comes second waits.
+
+    Updates cost O(n (d D + M)) time. Memory, and the time of the first reading after an update (a second look at the background
+    sample), depend on the number of prototypes, features and columns, never on the rows seen.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> data = np.random.default_rng(0).normal(size=(2_000, 2))
+    >>> summary = ss.summarize(data[:1_500], prototypes=20, criticisms=3, random_state=0).update(data[1_500:])
+    >>> summary.n_seen, summary.prototypes.column_names
+    (2000, ['x0', 'x1', '_row', '_weight'])
+    >>> bool(summary.mmd < summary.random_mmd)
+    True
     """
 
     def __init__(self, state: State, source: str, settled: State | None = None, outcome: Outcome | None = None) -> None:
@@ -120,12 +133,7 @@ class Summary:
     @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
         """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
-        if not 0 < delta < 1:
-            raise InputError(f"delta must lie between 0 and 1, got {delta!r}")
-        plan = self._plan()
-        if not plan.kernel.has_spectrum:
-            raise InputError(f"bound needs a kernel with random Fourier features, which {plan.kernel!r} has not")
-        return theorem_one(self.mmd, plan.kernel.k0, plan.held_out.n_features, delta)
+        return checked_bound(self.mmd, self._plan().held_out, delta)
 
     def encode(self, rows: Any) -> Floats:
         """Return the points, n x width, that the kernel sees for some rows with the source's columns.
@@ -134,7 +142,7 @@ class Summary:
         """
         own = isinstance(rows, pa.Table)
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
-        parts = [self._encoding().points(states.conformed(batch, self._state.schema)) for batch in given.batches(0)]
+        parts = [self._encoding().points(conformed(batch, self._state.schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, self._encoding().width))
 
     def weights(self, kind: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
@@ -193,7 +201,8 @@ class Summary:
     def merge(self, other: "Summary") -> "Summary":
         """Return the summary of the rows of both, as if those of `other` had come after; neither changes.
 
-        One of the two must have been made with `summarize(..., like=...)` the other, or both like a third.
+        One of the two must have been made with `summarize(..., like=...)` the other, or both like a third. The moments are
+        added exactly and the points selected anew from both: at worst O(M^2 D), whatever the number of rows.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
@@ -203,8 +212,9 @@ class Summary:
     def compare(self, other: "Summary") -> Comparison:
         """Test whether two summaries are of data from one population, and say in which columns and where they differ.
 
-        Works on what the summaries keep: the mean features of all their rows, and the background samples. One must have been
-        made with `summarize(..., like=...)` the other.
+        Works on what the summaries keep: the mean features of all their rows, and the background samples. The statistic is
+        |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with null="spectral". One must have been
+        made with `summarize(..., like=...)` the other. O(B (D^2 + columns)) for B background rows.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
@@ -212,7 +222,7 @@ class Summary:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file: whole or not at all, checksummed, and without code; `supersample.load` reads it."""
-        write_atomically(as_path(path, "path"), self.to_bytes())
+        write_atomically(as_path(path, "path"), self.to_bytes(), "path")
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write a page to look at, one file that needs nothing else, and return its path."""
@@ -279,7 +289,7 @@ class Summary:
         return self._settled
 
     @one_at_a_time
-    def fixed(self) -> State:
+    def _fixed(self) -> State:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
         self._state = self._ready()
         return self._state
@@ -309,9 +319,20 @@ class Summary:
 
 
 def load(path: str | os.PathLike[str]) -> Summary:
-    """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so."""
+    """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so.
+
+    No code of the file is run. Time and memory in proportion to its size.
+
+    >>> import tempfile
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     ss.summarize(np.arange(300.0)[:, None], prototypes=5, random_state=0).save(f"{folder}/rows.ss")
+    ...     ss.load(f"{folder}/rows.ss").n_seen
+    300
+    """
     where = as_path(path, "path")
-    restored = restore(read_file(where), str(where))
+    restored = restore(read_file(where, "path"), str(where))
     if restored.kind != "summary":
         raise InputError(
             f"path must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "

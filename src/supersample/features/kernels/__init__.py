@@ -2,7 +2,8 @@
 
 from supersample.features.kernels.bandwidth import median_distance
 from supersample.features.kernels.base import Kernel, Stationary
-from supersample.features.kernels.combined import Function, Sum
+from supersample.features.kernels.combined import Sum
+from supersample.features.kernels.function import Function
 from supersample.features.kernels.named import KernelLike, as_family, as_kernel
 from supersample.features.kernels.product import Laplacian
 from supersample.features.kernels.radial import Cauchy, Gaussian, Matern, Radial

@@ -26,7 +26,16 @@ _CANCELLED = 1e-6
 
 
 class Kernel(ABC):
-    """A positive-definite function k(x, y) of two points."""
+    """A positive-definite function k(x, y) of two points.
+
+    Called with points, it returns their exact Gram matrix: O(n m d) time, O(n m) memory. Kernels can be added, and multiplied
+    by positive numbers. A kernel of one's own is a `Function`.
+
+    >>> from supersample.kernels import Gaussian
+    >>> Gaussian(1.0)([[0.0], [1.0]]).round(4)
+    array([[1.    , 0.6065],
+           [0.6065, 1.    ]])
+    """
 
     @abstractmethod
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:

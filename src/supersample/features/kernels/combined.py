@@ -1,6 +1,6 @@
-"""Sums of kernels, and kernels that users bring along."""
+"""Sums of kernels, and what their spectral measures become: mixtures."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError, InputTypeError
 from supersample.features.kernels.base import Kernel, Stationary
 
-__all__ = ["Function", "Sum"]
+__all__ = ["Sum"]
 
 
 @dataclass(frozen=True)
@@ -138,61 +138,3 @@ class Sum(Kernel):
 
 def _scalar_bandwidth(kernel: Kernel) -> bool:
     return isinstance(kernel, Stationary) and isinstance(kernel.bandwidth, float)
-
-
-@dataclass(frozen=True)
-class Function(Kernel):
-    """A user's own positive-definite function of two blocks of points, known by its name.
-
-    function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix; it may be called from several threads.
-    name: stands for the function wherever kernels are compared or stored, since code cannot be; two different functions must
-    have different names.
-
-    >>> linear = Function(lambda x, y: x @ y.T, name="linear")
-    >>> linear([[1.0, 2.0]], [[3.0, 4.0]])
-    array([[11.]])
-    """
-
-    function: Callable[[Floats, Floats], Any]
-    name: str
-
-    def __post_init__(self) -> None:
-        """Check what can be checked without calling the function."""
-        if not callable(self.function):
-            raise InputTypeError(f"function of kernels.Function must be callable, got {type(self.function).__name__}")
-        if not isinstance(self.name, str) or not self.name:
-            raise InputError(f"name of kernels.Function must be a word that stands for the function, got {self.name!r}")
-
-    @property
-    def identity(self) -> Mapping[str, Any]:
-        """The name."""
-        return {"kernel": "Function", "name": self.name}
-
-    def __eq__(self, other: object) -> bool:
-        """Compare by name."""
-        return isinstance(other, Function) and other.name == self.name
-
-    def __hash__(self) -> int:
-        """Hash by name."""
-        return hash(("Function", self.name))
-
-    def fill(self, left: Floats, right: Floats, out: Floats) -> None:
-        """Call the function and check what it returns."""
-        values = np.asarray(self.function(left, right))
-        if values.shape != out.shape:
-            raise InputError(
-                f"kernel function {self.name!r} must return a {out.shape[0]} x {out.shape[1]} matrix for "
-                f"{left.shape[0]} and {right.shape[0]} points, got shape {values.shape}"
-            )
-        if not bool(np.isfinite(values).all()):
-            raise InputError(f"kernel function {self.name!r} must return finite numbers, got NaN or infinity")
-        out[...] = values
-
-    def paired(self, left: Floats, right: Floats) -> Floats:
-        """Call the function for one pair at a time, since it is known to take blocks only."""
-        value = np.empty((1, 1))
-        out = np.empty(left.shape[0])
-        for i in range(left.shape[0]):
-            self.fill(left[i : i + 1], right[i : i + 1], value)
-            out[i] = value[0, 0]
-        return out

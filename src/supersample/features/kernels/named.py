@@ -10,7 +10,7 @@ import numpy as np
 
 from supersample.errors import InputError, InputTypeError
 from supersample.features.kernels.base import Bandwidth, Kernel
-from supersample.features.kernels.combined import Function
+from supersample.features.kernels.function import Function
 from supersample.features.kernels.product import Laplacian
 from supersample.features.kernels.radial import Cauchy, Gaussian, Matern
 

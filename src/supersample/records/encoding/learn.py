@@ -124,7 +124,7 @@ def _vector(name: str, weight: float, missing: bool, column: pa.Array) -> Block 
     held = ~np.isnan(values)
     if not held.any():
         return LeftOut("holds no finite number in the first rows")
-    # Halves: sums of the largest numbers float64 holds must not overflow.
+    # Divided before they are summed: sums of the largest numbers float64 holds would overflow.
     count = np.maximum(held.sum(axis=0), 1)
     centre = np.where(held, values / count, 0.0).sum(axis=0)
     gaps = np.where(held, values - centre, 0.0)

@@ -56,16 +56,15 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
 
 def open_file(path: Path, name: str | None = None) -> DataFile:
     """Open one file by the format that its extension tells; `name` is what messages call it."""
-    name = name or str(path)
+    name, wanted = name or str(path), format_of(path) or "parquet"
     try:
         if path.stat().st_size == 0:
             raise InputError(f"source: {name} must hold data, got a file of zero bytes; write it again, or leave it out")
-        file = _OPENERS[format_of(path) or "parquet"](path)
+        file = _OPENERS[wanted](path)
         return DataFile(path, plain_schema(file.schema, name), file.n_rows, file.read, file.hint)
     except SupersampleError:
         raise
     except Exception as error:
-        wanted = format_of(path)
         raise InputError(
             f"source: {name} must be a readable {wanted} file, as its extension tells: {one_line(error)}; {_DAMAGED}"
         ) from error

@@ -71,7 +71,7 @@ def _open_list(items: list[Any]) -> Source:
         return open_list(items)
     odd = next(item for item in items if not is_batch(item))
     raise InputTypeError(
-        f"source must be {_EXPECTED}, got a {type(items).__name__} with {name_of(odd)} in it; make numbers in lists an array "
+        f"source must be {_EXPECTED}, got a list with {name_of(odd)} in it; make numbers in lists an array "
         f"with numpy.asarray, rows given as dictionaries a table with pyarrow.Table.from_pylist"
     )
 

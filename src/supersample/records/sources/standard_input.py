@@ -73,7 +73,7 @@ def _spooled(stream: "_Headed", suffix: str, label: str) -> Source:
     try:
         path = folder / f"input{suffix}"
         with path.open("wb") as file:
-            shutil.copyfileobj(stream, file, 1 << 20)
+            shutil.copyfileobj(stream, file, _PIECE)
         found = open_file(path, label)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)

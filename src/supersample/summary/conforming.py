@@ -1,0 +1,61 @@
+"""Later rows in the columns of the first: the same names and types, or a conversion that loses nothing."""
+
+import re
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from supersample.errors import MismatchError
+
+__all__ = ["conformed", "described"]
+
+
+def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
+    """Return a batch with the columns of the schema, in its order and of its types; refuse what would lose digits."""
+    if batch.schema.equals(schema):
+        return batch
+    missing = [name for name in schema.names if name not in batch.schema.names]
+    extra = [name for name in batch.schema.names if name not in schema.names]
+    if missing or extra:
+        raise MismatchError(
+            f"the rows must have the columns seen before, {described(schema)}; missing: {missing or 'none'}, not seen before: "
+            f"{extra or 'none'}; pass the same columns"
+        )
+    columns = []
+    for field in schema:
+        column = batch.column(field.name)
+        columns.append(column if column.type == field.type else _converted(column, field))
+    return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
+    """Return a column in the type of the rows seen before, if it says the same in that type to the last digit."""
+    try:
+        if _family(column.type) != _family(field.type) and column.null_count < len(column):
+            raise pa.ArrowInvalid("another kind of values")
+        made = column.cast(field.type)
+        back = made.cast(column.type)
+        same = pc.equal(column, back).fill_null(True)
+        if pa.types.is_floating(column.type):
+            same = pc.or_(same, pc.is_nan(column).fill_null(True))
+        if not pc.all(same).as_py():
+            raise pa.ArrowInvalid("digits would be lost")
+    except pa.ArrowException as error:
+        raise MismatchError(
+            f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which does "
+            f"not convert ({' '.join(str(error).split())}); convert it first"
+        ) from error
+    return made
+
+
+def _family(kind: pa.DataType) -> str:
+    """Name what may be converted into each other: numbers, or types that differ in their unit or layout alone."""
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        return "number"
+    return re.split(r"[\[(<]", str(kind))[0]
+
+
+def described(schema: pa.Schema) -> str:
+    """Name the first columns of a schema and their types."""
+    shown = ", ".join(f"{field.name} ({field.type})" for field in list(schema)[:8])
+    return shown if len(schema) <= 8 else f"{shown} and {len(schema) - 8} more"
