@@ -196,7 +196,7 @@ def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Meas
     if isinstance(measure, Empirical) or measure.is_exact(kernel):
         return measure, ""
     note = (
-        f"{type(measure).__name__} has no closed form for {kernel!r}, so {_DRAWS:,} draws stand for it: MMD is to those draws."
+        f"{type(measure).__name__} has no closed form for {kernel!r}, so {_DRAWS:,} draws stand for it, in every number shown."
     )
     return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
 
