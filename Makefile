@@ -5,15 +5,19 @@ OUT ?= out
 VENVS := .venvs
 TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
+TORCH := $(VENVS)/torch
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: test lint level demo bench papers clean help
+.PHONY: test test-torch lint level demo bench papers clean help
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 test: lint  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors)
 	$(TEST)/bin/python -m pytest
+
+test-torch: $(TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
+	$(TORCH)/bin/python -m pytest tests/unit/test_fisher_torch.py
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .
@@ -46,4 +50,10 @@ $(BENCH)/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
 	$(PYTHON) -m venv $(BENCH)
 	$(BENCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[bench]'
+	@touch $@
+
+$(TORCH)/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test,torch]'
 	@touch $@
