@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 from scipy import special
-from scipy.sparse import issparse
 
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
@@ -108,7 +107,7 @@ def scores_of(model: Any, noise: float) -> Scores:
     if not hasattr(model, "coef_"):
         raise InputTypeError(f"model is a {type(model).__name__} that is not fitted; call fit first")
     held: Any = model.coef_
-    coefficients = np.asarray(held.toarray() if issparse(held) else held, dtype=np.float64)
+    coefficients = np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
     intercepts = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
     with_intercept = bool(getattr(model, "fit_intercept", True))
     if kind == "linear":

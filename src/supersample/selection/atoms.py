@@ -6,7 +6,7 @@ from supersample._typing import Floats
 from supersample.selection.finish import Chosen
 from supersample.selection.herding import lengths
 from supersample.selection.refine import climb
-from supersample.selection.target import Field
+from supersample.selection.target import Field, first_best
 from supersample.selection.weighting import simplex_weights
 
 __all__ = ["Atoms"]
@@ -53,9 +53,9 @@ class Atoms:
         return float(self.weights[: self.size] @ self.slopes())
 
     def worst(self) -> int:
-        """Return the point held with the smallest slope; of equal ones the first."""
+        """Return the point held with the smallest slope; of ones equal but for rounding, as after a line search, the first."""
         held = self.weights[: self.size] > 0
-        return int(np.argmin(np.where(held, self.slopes(), np.inf)))
+        return first_best(np.where(held, -self.slopes(), -np.inf), float(self.field.diagonal.max()))
 
     def begin_at(self, index: int, *, refine: bool) -> None:
         """Put all weight on one candidate."""
