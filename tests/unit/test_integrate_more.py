@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Matern
+from supersample.kernels import Cauchy, Gaussian, Laplacian
 
 import supersample as ss
 from supersample.errors import InputError, MismatchError
@@ -103,6 +103,20 @@ def test_data_with_features_are_integrated_over_by_their_points():
         ss.integrate(np.sum, target, 5, kernel=Gaussian(0.7))
 
 
+@pytest.mark.parametrize("by_features", [True, False])
+@pytest.mark.parametrize("noise", [0.0, 0.2])
+def test_weights_of_data_count_where_the_data_are_the_candidates(by_features, noise):
+    rows = np.random.default_rng(0).normal(size=(500, 2))
+    weights = np.where(rows[:, 0] > 0, 1.0, 0.01)
+    phi = ss.features.Fourier(Gaussian(0.6), 256, dtype=np.float64, random_state=0) if by_features else None
+    measure = ss.measures.Empirical(rows, weights, features=phi)
+    own = ss.integrate(lambda x: x[0], measure, 12, kernel=Gaussian(0.6), noise=noise)
+    passed = ss.integrate(lambda x: x[0], measure, 12, kernel=Gaussian(0.6), noise=noise, candidates=rows.copy())
+    np.testing.assert_array_equal(own.indices, passed.indices)
+    assert own.mean == pytest.approx(passed.mean, rel=1e-9)
+    assert (rows[own.indices, 0] > -0.5).mean() > 0.8
+
+
 @pytest.mark.parametrize("noise", [0.0, 0.2])
 def test_many_data_with_features_have_an_estimated_standard_deviation(noise):
     rows = np.random.default_rng(0).normal(size=(20_500, 1))
@@ -119,10 +133,10 @@ def test_many_data_with_features_have_an_estimated_standard_deviation(noise):
 SETTINGS = {
     "amplitude": {"kernel": Gaussian(0.8), "amplitude": 2.5},
     "noise": {"kernel": Gaussian(0.8), "amplitude": 2.0, "noise": 0.3},
-    "method": {"kernel": Matern(1.5, 0.8), "method": "sbq"},
+    "method": {"kernel": Laplacian(0.8), "method": "sbq"},
     "herd": {"kernel": Gaussian(0.8), "method": "herd"},
     "noisy herd": {"kernel": Gaussian(0.8), "method": "herd", "noise": 0.3},
-    "draws": {"kernel": Cauchy(0.8)},
+    "draws": {"kernel": Cauchy(0.8), "candidates": BOX.sample(300, 4)},
     "median": {},
     "fit": {"kernel": Gaussian(1.6), "fit": True},
     "candidates": {"kernel": Gaussian(0.8), "candidates": BOX.sample(300, 4)},
