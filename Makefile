@@ -5,10 +5,11 @@ OUT ?= out
 VENVS := .venvs
 TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
+DOCS := $(VENVS)/docs
 TORCH := $(VENVS)/torch
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: test test-torch lint level demo bench papers clean help
+.PHONY: test test-torch lint level fuzz demo bench papers soak docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -28,6 +29,9 @@ lint: $(TEST)/.installed
 level: $(TEST)/.installed  ## The whole calibration study of the two-sample tests (minutes)
 	$(TEST)/bin/python -m pytest -m level -s
 
+fuzz: $(TEST)/.installed  ## A million damaged files for the loader, 100,000 for the readers (half an hour)
+	cd tests && OMP_NUM_THREADS=1 ../$(TEST)/bin/python -m fuzz --loader 1000000 --readers 100000
+
 demo: $(TEST)/.installed  ## See it work
 	$(TEST)/bin/supersample demo --output $(OUT)/demo
 
@@ -37,23 +41,27 @@ bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
 	$(BENCH)/bin/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
 
+soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
+	$(BENCH)/bin/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
+
+docs: $(DOCS)/.installed  ## The documentation site, in OUT/docs (every warning is an error)
+	$(DOCS)/bin/sphinx-build --builder html --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
+	@echo "open $(OUT)/docs/index.html"
+
+pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn anew
+	$(DOCS)/bin/python docs/pictures.py
+
 clean:  ## Remove environments and outputs
 	rm -rf $(VENVS) $(OUT)
 
-$(TEST)/.installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
-	$(PYTHON) -m venv $(TEST)
-	$(TEST)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test]'
-	@touch $@
-
-$(BENCH)/.installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
-	$(PYTHON) -m venv $(BENCH)
-	$(BENCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[bench]'
-	@touch $@
-
 $(TORCH)/.installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
 	$(PYTHON) -m venv $(TORCH)
 	$(TORCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test,torch]'
+	@touch $@
+
+# An environment has the name of the extra that it is made of.
+$(VENVS)/%/.installed: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
+	$(PYTHON) -m venv $(VENVS)/$*
+	$(VENVS)/$*/bin/python -m pip install $(PIP_FLAGS) --editable '.[$*]'
 	@touch $@

@@ -13,6 +13,7 @@ from benchmarks.speed import (
     drift,
     embedding,
     engines,
+    first_use,
     floor,
     herding,
     maps,
@@ -51,6 +52,7 @@ BENCHMARKS: dict[str, Benchmark] = {
     "compare": comparing.BENCHMARK,
     "engines": engines.BENCHMARK,
     "herding": herding.BENCHMARK,
+    "first_use": first_use.BENCHMARK,
 }
 
 

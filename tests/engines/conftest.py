@@ -29,6 +29,8 @@ def tables(partitions):
 class DaskEngine:
     """Two workers, each a process."""
 
+    merging = "supersample.engines.dask.merge_parts"
+
     def __init__(self):
         from distributed import Client, LocalCluster
 
@@ -58,6 +60,8 @@ class DaskEngine:
 
 class SparkEngine:
     """Two task slots, each with Python processes; a task may fail once."""
+
+    merging = "supersample.engines.spark._merge_pair"
 
     def __init__(self):
         if shutil.which("java") is None:

@@ -1,5 +1,9 @@
 """Both engines end in the bytes of the local one, whatever befalls their workers."""
 
+import importlib
+import inspect
+import os
+import signal
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +37,25 @@ def test_a_worker_killed_in_mid_run_leaves_no_trace(engine, folder, expected, tm
     marker = tmp_path / "killed"
     found = ss.summarize(engine.frame(reader(folder, killed=3, marker=str(marker)), len(SIZES)), **OPTIONS)
     assert not Path(f"/proc/{int(marker.read_text())}").exists()  # it was another process, and it is gone
+    assert found.to_bytes() == expected
+
+
+def test_a_worker_killed_while_it_merges_leaves_no_trace(engine, folder, expected, tmp_path, monkeypatch):
+    marker = str(tmp_path / "killed")
+    module, name = engine.merging.rsplit(".", 1)
+    merge = getattr(importlib.import_module(module), name)
+
+    def killing(state, *more):  # a closure travels by value, so workers get this one
+        if not os.path.exists(marker):  # noqa: PTH110
+            with open(marker, "w") as file:  # noqa: PTH123
+                file.write(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return merge(state, *more)
+
+    killing.__signature__ = inspect.signature(merge)  # Spark counts the arguments
+    monkeypatch.setattr(engine.merging, killing)
+    found = ss.summarize(engine.frame(reader(folder), len(SIZES)), **OPTIONS)
+    assert not Path(f"/proc/{int(Path(marker).read_text())}").exists()
     assert found.to_bytes() == expected
 
 

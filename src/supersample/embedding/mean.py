@@ -73,7 +73,8 @@ class MeanEmbedding:
             features = np.empty((rows[part].shape[0], self.feature_map.n_features), dtype=self.feature_map.dtype)
             self.feature_map.fill(rows[part], features)
             state = moments.update(state, features, block)
-        self.state, self.n_inputs = state, rows.shape[1]
+        self.n_inputs = rows.shape[1]
+        self.state = state  # last: an interrupt leaves all rows taken in, or none
         return self
 
     def merge(self, other: "MeanEmbedding") -> "MeanEmbedding":

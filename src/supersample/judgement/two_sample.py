@@ -41,14 +41,14 @@ def two_sample_test(
     """Test whether two samples come from one population, by their maximum mean discrepancy (FMMD section 4.4).
 
     method: as in `mmd2`; the default scales linearly in the rows.
-    null, the distribution of the statistic if both samples came from one population:
+    null: the distribution of the statistic if both samples came from one population. Permutation and bootstrap are matrix
+        products of features with label vectors, O(n D) for each resample.
         permutation (the default): rows dealt anew into the two samples. Exact at any size: rejects at most as often as stated.
         bootstrap: both samples drawn anew from the pooled rows with replacement. Asymptotically exact.
         spectral: the limit, a mixture of chi-squared variables with the eigenvalues of the pooled covariance as weights; no
             resampling. Asymptotically exact. With a family of kernels, which has no closed form, it is simulated.
         normal: for "block" and "linear" (and only for them), whose statistics are means over independent blocks; Student's t.
             Conservative with few blocks.
-        Permutation and bootstrap are matrix products of features with label vectors, O(n D) for each resample.
     kernel: one kernel, or a family as a list of kernels or of bandwidths; then the statistic is the largest MMD^2 over the
         family and the null distribution is maximised alike, so the level holds. A "median" bandwidth comes from the pooled
         rows, without regard to their labels.

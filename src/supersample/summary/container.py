@@ -20,13 +20,19 @@ import pyarrow as pa
 
 from supersample.errors import InputError, InputTypeError
 
-__all__ = ["FORMAT_VERSION", "Contents", "as_path", "from_bytes", "read_file", "to_bytes", "write_atomically"]
+__all__ = ["DAMAGE", "FORMAT_VERSION", "Contents", "as_path", "from_bytes", "read_file", "to_bytes", "write_atomically"]
 
 FORMAT_VERSION = 1
 _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8")}
+#: What bytes that are not ours can raise while they are taken apart and put together again; Arrow raises OSError for a stream
+#: that ends too early.
+DAMAGE = (
+    LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError, OSError,
+    pa.ArrowException,
+)  # fmt: skip
 #: Arrays of more dimensions than this do not occur.
 _MOST_AXES = 3
 
@@ -71,16 +77,7 @@ def from_bytes(data: bytes, name: str) -> Contents:
         )
     try:
         return _parsed(body, length)
-    except (
-        KeyError,
-        TypeError,
-        ValueError,
-        IndexError,
-        OverflowError,
-        RecursionError,
-        MemoryError,
-        pa.ArrowException,
-    ) as error:
+    except DAMAGE as error:
         raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
 
 

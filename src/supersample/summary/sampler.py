@@ -143,8 +143,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             if names is not None:
                 self.feature_names_in_ = names
         self._single = self.__dict__.get("_single", True) and points.dtype == np.float32
-        self._state: Stream = state
         self._selected: Selected | None = None
+        self._state: Stream = state  # last: an interrupt leaves all rows of X taken in, or none
         return self
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":

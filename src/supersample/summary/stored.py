@@ -11,16 +11,13 @@ from supersample.errors import InputError
 from supersample.records.encoding import ColumnChoice, Encoding
 from supersample.selection.plan import Plan, Settings
 from supersample.selection.stream import Stream
-from supersample.summary.container import Contents, from_bytes, to_bytes
+from supersample.summary.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.kept import Kept
 from supersample.summary.outcome import Outcome, Reading
 from supersample.summary.plain import pack, require_types, unpack
 from supersample.summary.state import Request, State
 
 __all__ = ["Restored", "restore", "store"]
-
-#: What a damaged tree can raise while it is put together again.
-_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError)
 
 
 def store(
@@ -65,7 +62,7 @@ def restore(data: bytes, name: str) -> Restored:
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             return _restored(contents)
-    except _DAMAGE as error:
+    except DAMAGE as error:
         raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
 
 

@@ -186,7 +186,8 @@ class Summary:
         after = self._state
         for batch in given.batches(0):
             after = states.update(after, batch)
-        self._state, self._settled, self._outcome = after, None, None
+        self._settled, self._outcome = None, None
+        self._state = after  # last: an interrupt leaves all rows taken in, or none
         return self
 
     def merge(self, other: "Summary") -> "Summary":

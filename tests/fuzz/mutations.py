@@ -1,0 +1,82 @@
+"""Ways to spoil bytes and trees of plain values; all depend on the generator alone."""
+
+import copy
+
+import numpy as np
+
+#: Values that programs trip over.
+ODD = (
+    None, True, 0, -1, 1, 255, 2**31, 2**63 - 1, 2**64, -(2**63), 1e308, -0.0, 1e-320, "", "x", "\0", "\ud800", [], {}, [[]],
+    [None], {"array": 0}, {"array": -1}, {"record": "Popen", "fields": {}}, {"tuple": []}, "<f8", "|O", "float64",
+)  # fmt: skip
+
+
+def spoiled(data, rng, others=()):
+    """Return bytes spoiled in up to four places: bits or bytes changed, runs cut out, doubled, zeroed or taken from others."""
+    found = bytearray(data)
+    for _ in range(int(rng.integers(1, 5))):
+        if not found:
+            break
+        at = int(rng.integers(0, len(found)))
+        length = int(min(len(found) - at, 2 ** rng.integers(0, 10)))
+        match int(rng.integers(0, 8)):
+            case 0 | 1:
+                found[at] ^= 1 << int(rng.integers(0, 8))
+            case 2:
+                found[at] = int(rng.integers(0, 256))
+            case 3:
+                del found[at : at + length]
+            case 4:
+                found[at:at] = found[at : at + length]
+            case 5:
+                found[at : at + length] = bytes(length)
+            case 6:
+                found[at : at + 8] = int(rng.choice([0, 1, 127, 2**31 - 1, 2**62])).to_bytes(8, "little")
+            case 7:
+                other = others[int(rng.integers(0, len(others)))] if others else data
+                start = int(rng.integers(0, max(1, len(other))))
+                found[at : at + length] = other[start : start + length]
+    if rng.random() < 0.1:
+        del found[int(rng.integers(0, len(found) + 1)) :]
+    return bytes(found)
+
+
+def grafted(tree, rng):
+    """Return a copy of a tree of plain values with up to three branches replaced, dropped, doubled or moved elsewhere."""
+    tree = copy.deepcopy(tree)
+    for _ in range(int(rng.integers(1, 4))):
+        places = list(_places(tree))
+        if not places:
+            break
+        holder, key = places[int(rng.integers(0, len(places)))]
+        value = holder[key]
+        match int(rng.integers(0, 6)):
+            case 0:
+                holder[key] = ODD[int(rng.integers(0, len(ODD)))]
+            case 1:
+                del holder[key]
+            case 2:
+                other, name = places[int(rng.integers(0, len(places)))]
+                holder[key] = copy.deepcopy(other[name])
+            case 3 if isinstance(value, int | float) and not isinstance(value, bool):
+                holder[key] = value + int(rng.integers(-3, 4))
+            case 4 if isinstance(value, str):
+                holder[key] = value[::-1] + "é"
+            case 5 if isinstance(value, list):
+                holder[key] = value + value
+            case _:
+                holder[key] = copy.deepcopy(ODD[int(rng.integers(0, len(ODD)))])
+    return tree
+
+
+def _places(tree):
+    """Yield (holder, key) of every branch."""
+    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
+    for key, value in items:
+        yield tree, key
+        yield from _places(value)
+
+
+def generator(seed, index):
+    """Return the generator of one execution, which can so be repeated alone."""
+    return np.random.default_rng([seed, index])
