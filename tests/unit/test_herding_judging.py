@@ -79,6 +79,19 @@ def test_large_targets_are_judged_by_other_features(method, kernel):
 
 
 @methods
+def test_exact_candidates_for_a_large_target_with_features(method):
+    """Weights are those of exact z and K, which many points still allow; only E is out of reach."""
+    phi = ss.features.Fourier(KERNEL, 64, random_state=0)
+    target = ss.measures.Empirical(LARGE, WEIGHTS, features=phi)
+    found = method(SMALL[:300], 12, target=target, kernel=KERNEL, weights="free", random_state=0)
+    exact_target = exact(20_500, True, KERNEL)[0]
+    np.testing.assert_allclose(
+        found.weights, ss.quadrature_weights(found.points, target=exact_target, kernel=KERNEL), rtol=1e-6, atol=1e-9
+    )
+    assert abs(found.mmd[-1] - true_mmd(20_500, found, KERNEL)) < 4 * stated_error(found)
+
+
+@methods
 def test_mean_features_are_those_of_the_weighted_target(method):
     phi = ss.features.Fourier(KERNEL, 64, dtype=np.float64, random_state=0)
     weighted = ss.measures.Empirical(SMALL[:400], np.where(SMALL[:400, 0] > 0, 1.0, 0.0))
