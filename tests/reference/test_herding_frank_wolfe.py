@@ -66,13 +66,10 @@ def test_the_twin_takes_away_steps_and_drops_points():
 
 def test_without_replacement_a_shortage_is_called_so():
     rows = np.random.default_rng(0).normal(size=(200, 2))
-    found = ss.frank_wolfe(rows[:12], 12, target=rows, kernel=Gaussian(0.7), replace=False)
-    again = ss.frank_wolfe(rows[:12], 40, target=rows, kernel=Gaussian(0.7))
-    assert found.mmd.size < 12 or found.note == ""
-    assert again.mmd[-1] < found.mmd[-1]
-    if found.note:
-        assert "no step towards a candidate that has had none yet leads nearer, and replace=False allows no other" in found.note
-    assert "duality gap" not in found.note
+    found = ss.frank_wolfe(rows[:12], 12, target=rows, kernel=Gaussian(1.0), replace=False)
+    assert "9 of 12 steps: no step towards a candidate that has had none yet leads nearer" in found.note
+    again = ss.frank_wolfe(rows[:12], 9, target=rows, kernel=Gaussian(1.0))
+    assert again.mmd[-1] < found.mmd[-1]  # so the gap over all candidates was not down to rounding
 
 
 @pytest.mark.parametrize("variant", ["fixed", "line-search", "away", "pairwise", "fully-corrective"])
