@@ -6,15 +6,19 @@ VENVS := .venvs
 TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
 DOCS := $(VENVS)/docs
+TORCH := $(VENVS)/torch
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: test lint level fuzz demo bench papers soak docs pictures clean help
+.PHONY: test test-torch lint level fuzz demo bench papers soak docs pictures clean help
 
 help:  ## List the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 test: lint  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors)
 	$(TEST)/bin/python -m pytest
+
+test-torch: $(TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
+	$(TORCH)/bin/python -m pytest tests/unit/test_fisher_torch.py
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .
@@ -49,6 +53,11 @@ pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn anew
 
 clean:  ## Remove environments and outputs
 	rm -rf $(VENVS) $(OUT)
+
+$(TORCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(TORCH)
+	$(TORCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test,torch]'
+	@touch $@
 
 # An environment has the name of the extra that it is made of.
 $(VENVS)/%/.installed: pyproject.toml

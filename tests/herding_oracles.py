@@ -62,3 +62,43 @@ def integral_1d(function, low, high, count=200_001):
     x = np.linspace(low, high, count)
     y = function(x)
     return float((x[1] - x[0]) / 3.0 * (y[0] + y[-1] + 4.0 * y[1:-1:2].sum() + 2.0 * y[2:-1:2].sum()))
+
+
+def frank_wolfe(gram, z, steps, variant, *, replace=True):
+    """Every step of Frank-Wolfe on full weight vectors over the pool; returns the weights after each.
+
+    Of held points with equal slopes, as a line search leaves them, the one that was first chosen counts as the worst.
+    """
+    diagonal, found, tried, order = np.diag(gram), [], [], []
+    w = np.zeros(len(z))
+    scale = diagonal.max()
+    for step in range(steps):
+        slopes = z - gram @ w - (0.5 * diagonal if step == 0 else 0.0)
+        allowed = np.array([replace or j not in tried for j in range(len(z))])
+        top = slopes[allowed].max()
+        towards = int(np.flatnonzero(allowed & (slopes >= top - 1e-12 * scale))[0])
+        if step == 0:
+            w[towards] = 1.0
+        else:
+            held = np.array([j for j in order if w[j] > 0])
+            worst = int(held[np.flatnonzero(slopes[held] <= slopes[held].min() + 1e-12 * scale)[0]])
+            mean = w @ slopes
+            ahead, behind = slopes[towards] - mean, mean - slopes[worst]
+            if ahead <= 1e-14 * scale:
+                break
+            unit = np.eye(len(z))
+            if variant == "pairwise":
+                direction, longest = unit[towards] - unit[worst], w[worst]
+            elif variant == "away" and behind > ahead:
+                direction, longest = w - unit[worst], w[worst] / (1.0 - w[worst])
+                towards = None
+            else:
+                direction, longest = unit[towards] - w, 1.0
+            best = direction @ slopes / (direction @ gram @ direction)
+            w = w + min(max(best, 0.0), longest) * direction
+            w[w < 1e-15] = 0.0
+        if towards is not None:
+            tried.append(towards)
+            order += [towards] * (towards not in order)
+        found.append(w.copy())
+    return found

@@ -1,9 +1,27 @@
 """Fisher features against differences of the log-likelihood, and selections in their space."""
 
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
-from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.linear_model import (
+    GammaRegressor,
+    HuberRegressor,
+    LinearRegression,
+    LogisticRegression,
+    PoissonRegressor,
+    Ridge,
+    RidgeClassifier,
+    SGDClassifier,
+    SGDRegressor,
+)
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC, LinearSVR
 
 import supersample as ss
 from supersample.errors import InputError, InputTypeError
@@ -96,6 +114,78 @@ def test_features_are_the_kernel_and_rows_stand_alone():
     assert phi != ss.features.Fisher(model)
 
 
+def test_whitening_by_other_rows_is_another_map():
+    model, data = fitted()
+    first, second = (ss.features.Fisher(model, kind="whitened", sample=part) for part in (data[:200], data[200:]))
+    assert first != second
+    assert first.kernel != second.kernel
+    assert first == ss.features.Fisher(model, kind="whitened", sample=data[:200])
+    means = [ss.MeanEmbedding(phi).update(data) for phi in (first, second)]
+    with pytest.raises(ValueError, match="feature map"):
+        means[0].merge(means[1])
+
+
+POSITIVE = np.abs(np.random.default_rng(3).normal(size=400)) + 0.1
+BINARY = (X[:, 0] + X[:, 1] > 0).astype(float)
+TERNARY = np.digitize(X[:, 0], [-0.5, 0.5]).astype(float)
+REFUSED = {
+    "poisson": (PoissonRegressor(), POSITIVE, "got PoissonRegressor, whose likelihood is another"),
+    "gamma": (GammaRegressor(), POSITIVE, "got GammaRegressor"),
+    "huber": (HuberRegressor(), POSITIVE, "got HuberRegressor"),
+    "sgd hinge": (SGDClassifier(loss="hinge"), BINARY, "got SGDClassifier.loss='hinge'"),
+    "sgd huber": (SGDClassifier(loss="modified_huber"), BINARY, "got SGDClassifier.loss='modified_huber'"),
+    "sgd three": (SGDClassifier(loss="log_loss"), TERNARY, "one softmax.*SGDClassifier does not"),
+    "sgd huber regression": (SGDRegressor(loss="huber"), POSITIVE, "got SGDRegressor.loss='huber'"),
+    "svc": (SVC(kernel="linear"), BINARY, "got SVC"),
+    "svr": (LinearSVR(), POSITIVE, "got LinearSVR"),
+    "ridge classifier": (RidgeClassifier(), BINARY, "got RidgeClassifier"),
+    "discriminant": (LinearDiscriminantAnalysis(), BINARY, "got LinearDiscriminantAnalysis"),
+    "forest": (RandomForestClassifier(3), BINARY, "got RandomForestClassifier, whose likelihood is another or none"),
+    "one by one": (OneVsRestClassifier(LogisticRegression()), TERNARY, "got OneVsRestClassifier"),
+    "pipeline": (
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        BINARY,
+        "got Pipeline.*earlier steps and pass the last",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_models_of_another_likelihood_are_refused(what):
+    model, y, message = REFUSED[what]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        model.fit(X, y)
+    with pytest.raises(InputTypeError, match=message):
+        ss.features.Fisher(model)
+
+
+def test_subclasses_may_have_another_likelihood():
+    class Own(LogisticRegression):
+        pass
+
+    with pytest.raises(InputTypeError, match="got Own"):
+        ss.features.Fisher(Own().fit(X, BINARY))
+
+
+def test_stochastic_gradient_models_have_the_scores_of_their_loss():
+    model = SGDClassifier(loss="log_loss", random_state=0).fit(X, BINARY)
+    residual = BINARY - model.predict_proba(X)[:, 1]
+    found = ss.features.Fisher(model).transform(rows(X, BINARY))
+    np.testing.assert_allclose(found, residual[:, None] * np.column_stack([X, np.ones(400)]), atol=1e-12)
+    dense, sparse = ss.features.Fisher(model), ss.features.Fisher(model.sparsify())
+    assert dense == sparse
+    line = SGDRegressor(random_state=0).fit(X, POSITIVE)
+    found = ss.features.Fisher(line).transform(rows(X, POSITIVE))
+    np.testing.assert_allclose(found[:, -1], POSITIVE - line.predict(X), atol=1e-12)
+
+
+def test_logits_out_of_range_have_scores_without_a_warning():
+    model = LogisticRegression().fit(X, BINARY)
+    found = ss.features.Fisher(model).transform(rows(1e4 * X, BINARY))
+    assert np.isfinite(found).all()
+
+
 def test_a_summary_in_fisher_space():
     model, data = fitted()
     train, validation = data[:300], data[300:]
@@ -116,7 +206,7 @@ def test_a_summary_in_fisher_space():
 
 BAD = {
     "not fitted": (lambda: ss.features.Fisher(LogisticRegression()), InputTypeError, "not fitted; call fit first"),
-    "no model": (lambda: ss.features.Fisher(3), InputTypeError, "model must be a fitted scikit-learn"),
+    "no model": (lambda: ss.features.Fisher(3), InputTypeError, "model must be a fitted LogisticRegression.*got int"),
     "kind": (lambda: ss.features.Fisher(fitted()[0], kind="true"), InputError, "kind must be one of"),
     "sample": (
         lambda: ss.features.Fisher(fitted()[0], kind="whitened"),
@@ -138,6 +228,11 @@ BAD = {
         InputTypeError,
         "model must have numbers for classes",
     ),
+    "noise word": (
+        lambda: ss.features.Fisher(LinearRegression().fit(X, X[:, 0]), noise="a"),
+        InputTypeError,
+        "noise must be a positive number, got str 'a'",
+    ),
     "noise": (
         lambda: ss.features.Fisher(LinearRegression().fit(X, X[:, 0]), noise=0.0),
         InputError,
@@ -156,50 +251,3 @@ def test_bad_input(what):
     build, error, message = BAD[what]
     with pytest.raises(error, match=message):
         build()
-
-
-def test_torch_modules_by_gradients_of_one_row():
-    torch = pytest.importorskip("torch")
-    model, data = fitted()
-    module = torch.nn.Linear(4, 2).double()
-    with torch.no_grad():
-        module.weight[0], module.weight[1] = 0.0, torch.as_tensor(model.coef_[0])
-        module.bias[0], module.bias[1] = 0.0, float(model.intercept_[0])
-    phi = ss.features.Fisher(module, n_inputs=4)
-    expected = ss.features.Fisher(model).transform(data)
-    found = phi.transform(data)
-    # Both classes have parameters here: those of the first are the negatives of those of the second.
-    np.testing.assert_allclose(found[:, 4:8], expected[:, :4], atol=1e-12)
-    np.testing.assert_allclose(found[:, :4], -expected[:, :4], atol=1e-12)
-    np.testing.assert_allclose(found[:, 9], expected[:, 4], atol=1e-12)
-    before = phi.transform(data[:3])
-    with torch.no_grad():
-        module.bias += 1.0
-    np.testing.assert_array_equal(phi.transform(data[:3]), before)
-
-
-def test_torch_networks_and_losses():
-    torch = pytest.importorskip("torch")
-    torch.manual_seed(0)
-    network = torch.nn.Sequential(
-        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.Tanh(), torch.nn.Linear(8, 1)
-    ).double()
-    data = rows(X, X[:, 0] ** 2)
-
-    def half_square(out, label):
-        return 0.5 * ((out - label) ** 2).sum()
-
-    phi = ss.features.Fisher(network, n_inputs=4, loss=half_square, parameters=["3.weight", "3.bias"])
-    network.eval()
-    slow = []
-    for row in data[:10]:
-        network.zero_grad()
-        out = network(torch.as_tensor(row[None, :-1]))
-        (-half_square(out.reshape(-1), torch.as_tensor(row[-1:]))).backward()
-        slow.append(np.concatenate([network[3].weight.grad.numpy().ravel(), network[3].bias.grad.numpy()]))
-    np.testing.assert_allclose(phi.transform(data[:10]), slow, atol=1e-12)
-    assert len(ss.sbq(data[:300], 6, target=data[300:], features=phi)) == 6
-    with pytest.raises(InputError, match="parameters must name some of"):
-        ss.features.Fisher(network, n_inputs=4, parameters=["9.weight"])
-    with pytest.raises(InputError, match="n_inputs must be given for a torch module"):
-        ss.features.Fisher(network)

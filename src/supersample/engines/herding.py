@@ -30,7 +30,8 @@ __all__ = ["Cluster", "Distributed", "select"]
 class Distributed(Selection):
     """The best of s + 1 selections: those of the s parts, then that from their union.
 
-    runs: MMD to the target of each of the s + 1, the last that of the union; best: the place of the one returned.
+    runs: MMD to the target of each of the s + 1, the last that of the union, infinite where nothing was chosen; best: the
+    place of the one returned.
     """
 
     runs: Floats = field(default_factory=lambda: np.empty(0))
@@ -81,16 +82,19 @@ def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], off
     parts = [arrays_of(each) for each in found if each]
     rows = np.concatenate([offsets[each["parts"]] + each["places"] for each in parts])
     union = np.concatenate([each["points"] for each in parts])
+    if len(union) == 0:
+        one, nothing = parts[0], np.empty(0)
+        return Distributed(rows, one["points"], nothing, nothing, str(one["note"]), None, np.full(len(parts) + 1, np.inf), 0)
     order = np.argsort(rows, kind="stable")
     last: Selection = METHODS[method](union[order], min(m, len(union)), **given)
-    runs = np.array([*(each["mmd"][-1] for each in parts), last.mmd[-1]])
+    runs = np.array([path[-1] if path.size else np.inf for path in (*(each["mmd"] for each in parts), last.mmd)])
     best = int(np.argmin(runs))
     if best == len(parts):
         indices = rows[order][last.indices]
-        return Distributed(indices, last.points, last.weights, last.mmd, last.note, runs, best)
+        return Distributed(indices, last.points, last.weights, last.mmd, last.note, last.kernel, runs, best)
     one = parts[best]
     indices = offsets[one["parts"]] + one["places"]
-    return Distributed(indices, one["points"], one["weights"], one["mmd"], str(one["note"]), runs, best)
+    return Distributed(indices, one["points"], one["weights"], one["mmd"], str(one["note"]), last.kernel, runs, best)
 
 
 def _first_points(cluster: Cluster) -> Floats:

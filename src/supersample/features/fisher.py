@@ -10,11 +10,11 @@ from scipy import linalg
 
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Points, PointsLike
-from supersample.errors import InputError
+from supersample.errors import InputError, InputTypeError
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.kernels import Kernel
 from supersample.features.kernels.base import as_float64
-from supersample.features.scores import Scores, scores_of
+from supersample.features.scores import Scores, digest, scores_of
 from supersample.features.torch_scores import TorchScores, is_module
 from supersample.records.arrays import choose
 
@@ -34,9 +34,10 @@ class Fisher(FeatureMap):
 
     Rows hold the model's inputs and then the label: np.column_stack([X, y]).
 
-    model: a fitted scikit-learn LogisticRegression, of two or more classes, or a linear regression (anything with `coef_` and
-    `intercept_`, whose noise has standard deviation `noise`); or a torch module, with `loss` a function of its output and the
-    label for one row (cross-entropy of whole labels by default), and `parameters` the names of those to differentiate by.
+    model: a fitted scikit-learn LogisticRegression, of two or more classes, or an SGDClassifier with log_loss, of two; or a
+    regression by least squares, penalised or not (LinearRegression, Ridge, Lasso, ElasticNet and their like), whose noise has
+    standard deviation `noise`; or a torch module, with `loss` a function of its output and the label for one row
+    (cross-entropy of whole labels by default), and `parameters` the names of those to differentiate by. Others are refused.
 
     sample: rows to take I from; needed for kind="whitened" only.
 
@@ -69,7 +70,9 @@ class Fisher(FeatureMap):
         """Read the model; later changes to it do not change the map. n_inputs: columns of X, for torch modules only."""
         self.kind = choose(kind, "kind", ("practical", "whitened"))
         self.dtype = as_dtype(dtype)
-        if not noise > 0:
+        if isinstance(noise, bool) or not isinstance(noise, int | float | np.integer | np.floating):
+            raise InputTypeError(f"noise must be a positive number, got {type(noise).__name__} {noise!r}")
+        if not (noise > 0 and np.isfinite(noise)):
             raise InputError(
                 f"noise must be a positive number, the standard deviation of the labels around the line, got {noise!r}"
             )
@@ -90,12 +93,13 @@ class Fisher(FeatureMap):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The model's parameters, the kind, and the directions kept."""
+        """The model's parameters, the kind, and the whitening, which depends on the sample."""
         return {
             "map": "Fisher",
             "kind": self.kind,
             "dtype": self.dtype.name,
             "n_features": self.n_features,
+            "whitening": None if self._whitening is None else digest(self._whitening),
             **self._scores.identity,
         }
 

@@ -6,11 +6,19 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from scipy import special
 
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 
-__all__ = ["LinearScores", "LogisticScores", "Scores", "scores_of"]
+__all__ = ["LinearScores", "LogisticScores", "Scores", "digest", "scores_of"]
+
+#: All of normal noise around a line. A penalty is a prior on the line: the likelihood, and its score, are the same.
+_LEAST_SQUARES = (
+    "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "Lars", "LarsCV", "LassoLars",
+    "LassoLarsCV", "LassoLarsIC", "OrthogonalMatchingPursuit", "OrthogonalMatchingPursuitCV", "BayesianRidge", "ARDRegression",
+)  # fmt: skip
+_LOGISTIC = ("LogisticRegression", "LogisticRegressionCV")
 
 
 class Scores(ABC):
@@ -58,7 +66,7 @@ class LogisticScores(Scores):
         inputs, labels = rows[:, :-1], rows[:, -1]
         logits = inputs @ self.coefficients.T + self.intercepts
         if self.coefficients.shape[0] == 1:
-            residuals = (labels == self.classes[1])[:, None] - 1.0 / (1.0 + np.exp(-logits))
+            residuals = (labels == self.classes[1])[:, None] - special.expit(logits)
         else:
             logits -= logits.max(axis=1, keepdims=True)
             odds = np.exp(logits)
@@ -68,7 +76,7 @@ class LogisticScores(Scores):
     @property
     def identity(self) -> Mapping[str, Any]:
         """A digest of the coefficients."""
-        return {"model": "logistic", "parameters": _digest(self.coefficients, self.intercepts, self.classes)}
+        return {"model": "logistic", "parameters": digest(self.coefficients, self.intercepts, self.classes)}
 
 
 class LinearScores(Scores):
@@ -90,32 +98,56 @@ class LinearScores(Scores):
     @property
     def identity(self) -> Mapping[str, Any]:
         """A digest of the coefficients."""
-        return {"model": "linear", "parameters": _digest(self.coefficients, np.array([self.intercept, self.variance]))}
+        return {"model": "linear", "parameters": digest(self.coefficients, np.array([self.intercept, self.variance]))}
 
 
 def scores_of(model: Any, noise: float) -> Scores:
-    """Read the parameters of a fitted scikit-learn model that is linear in its inputs."""
+    """Read the parameters of a fitted scikit-learn model whose likelihood is known to be linear-normal or logistic."""
+    kind = _kind_of(model)
     if not hasattr(model, "coef_"):
-        raise InputTypeError(
-            f"model must be a fitted scikit-learn LogisticRegression or linear regression, or a torch module, got "
-            f"{type(model).__name__}{' that is not fitted; call fit first' if hasattr(model, 'fit') else ''}"
-        )
-    coefficients = np.asarray(model.coef_, dtype=np.float64)
+        raise InputTypeError(f"model is a {type(model).__name__} that is not fitted; call fit first")
+    held: Any = model.coef_
+    coefficients = np.asarray(held.toarray() if hasattr(held, "toarray") else held, dtype=np.float64)
     intercepts = np.atleast_1d(np.asarray(model.intercept_, dtype=np.float64))
     with_intercept = bool(getattr(model, "fit_intercept", True))
-    if not hasattr(model, "classes_"):
+    if kind == "linear":
         if coefficients.ndim == 2 and coefficients.shape[0] != 1:
             raise InputTypeError(f"model must predict one number, and {type(model).__name__} predicts {coefficients.shape[0]}")
         return LinearScores(coefficients.reshape(-1), float(intercepts[0]), noise**2, with_intercept)
-    if not hasattr(model, "predict_proba") or (getattr(model, "solver", "") == "liblinear" and len(model.classes_) > 2):
-        raise InputTypeError(
-            f"model must give the probability of each class by one softmax, as LogisticRegression does; {type(model).__name__} "
-            f"does not, so that it has no likelihood of its labels"
-        )
     classes = np.asarray(model.classes_)
+    _require_one_softmax(model, len(classes))
     if classes.dtype.kind not in "biuf":
         raise InputTypeError(f"model must have numbers for classes, since points are numbers, got {classes.tolist()}")
     return LogisticScores(coefficients, intercepts, classes.astype(np.float64), with_intercept)
+
+
+def _kind_of(model: Any) -> str:
+    """Return "linear" or "logistic", by the exact type: a subclass, or another model with `coef_`, may have another loss."""
+    name = type(model).__name__
+    if type(model).__module__.startswith("sklearn.linear_model."):
+        if name in _LEAST_SQUARES or (name == "SGDRegressor" and model.loss == "squared_error"):
+            return "linear"
+        if name in _LOGISTIC or (name == "SGDClassifier" and model.loss == "log_loss"):
+            return "logistic"
+    what = f"{name}(loss={model.loss!r})" if name.startswith("SGD") else name
+    hint = "Its scores could come from a torch module of the same likelihood"
+    if hasattr(model, "steps"):
+        hint = "Transform the inputs by its earlier steps and pass the last one"
+    raise InputTypeError(
+        f"model must be a fitted LogisticRegression, SGDClassifier(loss='log_loss') or least-squares regression of "
+        f"scikit-learn, or a torch module, got {what}, whose likelihood is another or none. {hint}"
+    )
+
+
+def _require_one_softmax(model: Any, n_classes: int) -> None:
+    """Refuse one classifier for each class, and the older softmax over two classes, whose odds are squared."""
+    several = type(model).__name__ == "SGDClassifier" or getattr(model, "solver", "") == "liblinear"
+    scheme = getattr(model, "multi_class", "auto")
+    if (n_classes > 2 and (several or scheme == "ovr")) or (n_classes == 2 and scheme == "multinomial"):
+        raise InputTypeError(
+            f"model must give the probability of each class by one softmax, as LogisticRegression does for {n_classes} classes "
+            f"with its default solver; {type(model).__name__} does not, as it is set, so that it has another likelihood"
+        )
 
 
 def _outer(residuals: Floats, inputs: Floats, with_intercept: bool) -> Floats:
@@ -125,7 +157,8 @@ def _outer(residuals: Floats, inputs: Floats, with_intercept: bool) -> Floats:
     return np.asarray((residuals[:, :, None] * extended[:, None, :]).reshape(n, -1))
 
 
-def _digest(*arrays: Floats) -> str:
+def digest(*arrays: Floats) -> str:
+    """Return a digest of the shapes and numbers of arrays."""
     whole = hashlib.sha256()
     for array in arrays:
         whole.update(repr(array.shape).encode() + np.ascontiguousarray(array, dtype="<f8").tobytes())

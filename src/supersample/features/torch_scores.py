@@ -1,5 +1,6 @@
 """Scores of any PyTorch module, by gradients of one row at a time. Needs the extra `torch`."""
 
+import copy
 import hashlib
 import importlib
 from collections.abc import Callable, Mapping, Sequence
@@ -9,6 +10,7 @@ import numpy as np
 
 from supersample._typing import Floats
 from supersample.errors import InputError
+from supersample.features.kernels.named import name_of
 from supersample.features.scores import Scores
 
 __all__ = ["TorchScores", "is_module"]
@@ -25,11 +27,11 @@ class TorchScores(Scores):
     def __init__(
         self, module: Any, n_inputs: int, loss: Callable[[Any, Any], Any] | None, parameters: Sequence[str] | None
     ) -> None:
-        """Copy the parameters, so that later training does not change the map."""
+        """Copy the module, so that neither later training nor a later mode changes the map, and nothing here changes it."""
         self._torch = importlib.import_module("torch")
-        self._module = module.eval()
+        self._module = copy.deepcopy(module).eval()
         self._loss = loss
-        held = {name: each.detach().clone() for name, each in module.named_parameters()}
+        held = {name: each.detach() for name, each in self._module.named_parameters()}
         wanted = (
             [name for name, each in module.named_parameters() if each.requires_grad] if parameters is None else list(parameters)
         )
@@ -38,21 +40,57 @@ class TorchScores(Scores):
             raise InputError(f"parameters must name some of {sorted(held)}, got {list(parameters or ())}")
         self._free = {name: held[name] for name in wanted}
         self._fixed = {name: each for name, each in held.items() if name not in self._free}
-        self._buffers = {name: each.detach().clone() for name, each in module.named_buffers()}
+        self._buffers = {name: each.detach() for name, each in self._module.named_buffers()}
         self.n_inputs = n_inputs
         self.n_scores = sum(int(each.numel()) for each in self._free.values())
         self._gradients = self._torch.func.vmap(self._torch.func.grad(self._log_likelihood), in_dims=(None, 0, 0))
+        self._n_outputs = self._try_out()
+
+    def check(self, rows: Floats) -> None:
+        """Refuse labels that are no class numbers, where the loss is the cross-entropy of such."""
+        labels = rows[:, -1]
+        known = (labels >= 0) & (labels < self._n_outputs) & (labels == np.floor(labels))
+        if self._loss is None and not bool(known.all()):
+            raise InputError(
+                f"the last column of points must hold the labels, whole numbers from 0 to {self._n_outputs - 1} for a module "
+                f"with {self._n_outputs} outputs, got {labels[int(np.argmin(known))]}; pass np.column_stack([X, y]), or a loss"
+            )
 
     def __call__(self, rows: Floats) -> Floats:
         """Return the gradients of all rows, flattened in the order of the parameters."""
         torch = self._torch
-        kind = next(iter(self._free.values())).dtype
-        inputs = torch.as_tensor(rows[:, :-1], dtype=kind)
-        labels = torch.as_tensor(rows[:, -1])
-        labels = labels.to(kind) if self._loss is not None else labels.to(torch.long)
-        found = self._gradients(self._free, inputs, labels)
+        like = next(iter(self._free.values()))
+        inputs = torch.as_tensor(rows[:, :-1], dtype=like.dtype, device=like.device)
+        kind = torch.long if self._loss is None else like.dtype
+        labels = torch.as_tensor(rows[:, -1]).to(device=like.device, dtype=kind)
+        try:
+            found = self._gradients(self._free, inputs, labels)
+        except (RuntimeError, TypeError, ValueError, IndexError) as error:
+            raise InputError(
+                f"loss must be a function of the {self._n_outputs} outputs of the module and of the label of one row, both as "
+                f"vectors, that returns one number; differentiating it failed with: {error}"
+            ) from error
         flat = [found[name].reshape(rows.shape[0], -1) for name in self._free]
         return np.asarray(torch.cat(flat, dim=1).detach().cpu().numpy(), dtype=np.float64)
+
+    def _try_out(self) -> int:
+        """Return the number of outputs for one row."""
+        like = next(iter(self._free.values()))
+        try:
+            with self._torch.no_grad():
+                out = self._module(like.new_zeros((1, self.n_inputs - 1)))
+            n_outputs = int(out.numel())
+        except (RuntimeError, TypeError, ValueError, IndexError, AttributeError) as error:
+            raise InputError(
+                f"n_inputs must be the number of columns that the module takes; with a row of {self.n_inputs - 1} it failed "
+                f"with: {error}"
+            ) from error
+        if self._loss is None and (out.ndim != 2 or n_outputs < 2):
+            raise InputError(
+                f"loss must be given for a module whose output is not a row of two or more logits, got shape "
+                f"{tuple(out.shape)} for one row; pass a function of output and label"
+            )
+        return n_outputs
 
     def _log_likelihood(self, free: Any, one: Any, label: Any) -> Any:
         torch = self._torch
@@ -64,9 +102,9 @@ class TorchScores(Scores):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The module's form, the loss's name, and a digest of parameters and buffers."""
+        """The module's form, a digest of the loss's code, and one of parameters and buffers."""
         whole = hashlib.sha256(repr(self._module).encode())
         for name, each in sorted({**self._fixed, **self._free, **self._buffers}.items()):
             whole.update(name.encode() + each.cpu().numpy().tobytes())
-        loss = "cross-entropy" if self._loss is None else getattr(self._loss, "__name__", repr(self._loss))
+        loss = "cross-entropy" if self._loss is None else name_of(self._loss)
         return {"model": "torch", "loss": loss, "free": list(self._free), "parameters": whole.hexdigest()}

@@ -1,7 +1,7 @@
 """Bayesian quadrature: an integral of a costly function, with a standard deviation."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import numpy as np
@@ -11,19 +11,23 @@ from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.embedding.measures import Empirical, Measure
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.features.kernels import Kernel, KernelLike
 from supersample.features.kernels.base import Bandwidth
+from supersample.judgement.begun import Asked, Begun, begin, go_on
+from supersample.judgement.calls import values_of
 from supersample.judgement.likelihood import Prior, fitted
-from supersample.records.arrays import check_count, check_points, choose
+from supersample.records.arrays import check_count, check_flag, choose
 from supersample.selection import Selection, herd, sbq, wkh
+from supersample.selection.judging import EXACT_ROWS, sampled_squares
+from supersample.selection.noisy import noisy_points
+from supersample.selection.target import ExactField
 from supersample.selection.weighting import free_weights
 
 __all__ = ["Integral", "integrate"]
 
 _METHODS = {"wkh": wkh, "sbq": sbq, "herd": herd}
-_CANDIDATES = 10_000
-#: Draws that stand for a measure without a closed form.
-_DRAWS = 20_000
+#: Noise of less variance than this beside k(x, x) is lost in the rounding of kernel values.
+_AUDIBLE = 1e-12
 
 Parameter = Literal["amplitude", "width", "noise"]
 
@@ -34,7 +38,8 @@ class Integral:
 
     mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
     kernel, amplitude, noise: the prior f ~ GP(0, amplitude^2 k) and the standard deviation of what is added to its values.
-    indices, candidates: what the points were chosen from, kept so that more can be chosen (`resume`). note: as of Selection.
+    indices, candidates: what the points were chosen from; begun: measure, prior and method that they were chosen by. Kept so
+    that more can be chosen (`resume`). note: as of Selection.
     """
 
     mean: float
@@ -48,6 +53,7 @@ class Integral:
     indices: Indices
     candidates: Floats
     note: str = ""
+    begun: Begun | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         """Count the calls of the function."""
@@ -65,9 +71,9 @@ def integrate(
     candidates: PointsLike | None = None,
     vectorized: bool = False,
     fit: bool | Sequence[Parameter] = False,
-    amplitude: float = 1.0,
-    noise: float = 0.0,
-    method: Literal["wkh", "sbq", "herd"] = "wkh",
+    amplitude: float | None = None,
+    noise: float | None = None,
+    method: Literal["wkh", "sbq", "herd"] | None = None,
     resume: Integral | None = None,
     random_state: RandomState = None,
 ) -> Integral:
@@ -85,13 +91,19 @@ def integrate(
     fit: True chooses amplitude and width that make the values most probable, -f^T K^-1 f / 2 - log|K| / 2 the logarithm; or a
     list of "amplitude", "width", "noise". The points were chosen before, with the width as given.
 
-    noise: the standard deviation of what f adds to its true values.
+    amplitude: a, 1 by default. noise: the standard deviation of what f adds to its true values, 0 by default. Where there is
+    noise the choice reckons with it: points are called again where that lowers the variance most.
 
     method: how points are chosen, always with the weights of Bayesian quadrature. "sbq" lowers the variance most with each
     point; with smooth kernels it does so by pairs of near points with huge opposite weights, which a function that is not
     quite as smooth does not forgive. "wkh", the default, does not, at next to no cost in variance.
 
-    resume: an earlier result: f is called at n - len(resume) more points only, chosen by its kernel from its candidates.
+    resume: an earlier result: f is called at n - len(resume) more points only, chosen as the earlier ones were, so that the
+    points are those of one run with n calls. Measure, kernel, amplitude, noise, method and candidates are its own. The prior is
+    the one it ended with, unless it is fitted anew.
+
+    An empirical measure with `features` is chosen for by them and integrated over by its points; over 20,000 of them the
+    standard deviation is an estimate, as the note says.
 
     O(N n^2) for N candidates, and n calls of f.
 
@@ -106,109 +118,113 @@ def integrate(
         raise InputTypeError(
             f"measure must be one of ss.measures, got {type(measure).__name__}; wrap data as ss.measures.Empirical(points)"
         )
-    count = check_count(n, "n")
-    choose(method, "method", tuple(_METHODS))
-    parts = _parts(fit)
-    start = Prior(_positive(amplitude, "amplitude"), as_kernel(kernel, bandwidth), _positive(noise, "noise", or_zero=True))
-    seed = as_seed(random_state)
-    if resume is None:
-        pool = _candidates(measure, candidates, seed)
-        first = None
-    else:
-        pool, first, start = _resumed(resume, count, start)
-    start = start._replace(kernel=start.kernel.resolve(pool, random_state=seed.child("bandwidth").sequence()))
-    target, note = _embeddable(measure, start.kernel, seed)
-    chosen = _METHODS[method](
-        pool, count, target=target, kernel=start.kernel, start=first, random_state=seed.child("choice").sequence()
+    count, by_rows, parts = check_count(n, "n"), check_flag(vectorized, "vectorized"), _parts(fit)
+    if method is not None:
+        choose(method, "method", tuple(_METHODS))
+    asked = Asked(
+        kernel,
+        bandwidth,
+        None if amplitude is None else _positive(amplitude, "amplitude"),
+        None if noise is None else _positive(noise, "noise", or_zero=True),
+        method,
+        candidates,
     )
-    before = 0 if resume is None else len(resume)
-    values = _call(f, np.asarray(chosen.points[before:], dtype=np.float64), vectorized)
+    seed = as_seed(random_state)
+    begun, prior = _begun(measure, asked, resume, count, seed)
+    first = np.empty(0, dtype=np.int64) if resume is None else resume.indices
+    indices, note = _chosen(begun, count, first, seed)
+    points = begun.candidates[indices]
+    values = values_of(f, points[first.size :], vectorized=by_rows)
     if resume is not None:
         values = np.concatenate([resume.values, values])
-    prior = fitted(start, np.asarray(chosen.points, dtype=np.float64), values, parts) if parts else start
-    return _posterior(chosen, values, target, prior, pool, note)
+    if parts and values.size:
+        prior = fitted(begun.prior, points, values, parts)
+    return _posterior(begun, prior, indices, values, note, seed)
 
 
-def _embeddable(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:
-    """Return the measure, or draws in its place where it has no closed form for the kernel, and what to say about it."""
-    if isinstance(measure, Empirical) or measure.is_exact(kernel):
-        return measure, ""
-    note = f"{type(measure).__name__} has no closed form for {kernel!r}: {_DRAWS:,} draws stand for it, in mean and sd alike."
-    return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
+def _begun(measure: Measure, asked: Asked, resume: Integral | None, count: int, seed: Seed) -> tuple[Begun, Prior]:
+    """Return what the integral is begun with, or goes on with, and its prior."""
+    if resume is None:
+        begun = begin(measure, asked, seed)
+        prior = begun.prior
+    else:
+        if not isinstance(resume, Integral) or resume.begun is None:
+            raise InputTypeError(f"resume must be an Integral, as integrate returns, got {type(resume).__name__}")
+        if count < len(resume):
+            raise InputError(f"n counts the points of resume too: it must be at least {len(resume)}, got {count}")
+        prior = Prior(resume.amplitude, resume.kernel, resume.noise)
+        begun = go_on(resume.begun, prior, measure, asked)
+    if count > begun.candidates.shape[0] and begun.prior.noise == 0.0:
+        raise InputError(
+            f"n must not be more than the {begun.candidates.shape[0]} candidates, got {count}: a value without noise is known "
+            f"after one call; ask for fewer, or pass more candidates"
+        )
+    return begun, prior
 
 
-def _posterior(chosen: Selection, values: Floats, target: Measure, prior: Prior, pool: Floats, note: str) -> Integral:
-    points = np.asarray(chosen.points, dtype=np.float64)
-    gram = prior.kernel(points)
-    gram[np.diag_indices_from(gram)] += (prior.noise / prior.amplitude) ** 2
-    weights, explained, _ = free_weights(gram, target.mean_embedding(prior.kernel, points))
+def _chosen(begun: Begun, count: int, first: Indices, seed: Seed) -> tuple[Indices, str]:
+    """Return where to call f, and why at fewer places than asked for."""
+    target, pool, prior = begun.target, begun.candidates, begun.prior
+    features = target.features if isinstance(target, Empirical) else None
+    ratio = (prior.noise / prior.amplitude) ** 2
+    state = seed.child("choice").sequence()
+    if begun.method != "herd" and ratio > _AUDIBLE * float(prior.kernel.diagonal(pool).max()):
+        near = isinstance(target, Empirical) and target.weights.size <= EXACT_ROWS
+        known = target.by_points() if near and isinstance(target, Empirical) else target
+        space = ExactField(prior.kernel, pool, known)
+        return noisy_points(space, count, ratio, first, by_variance=begun.method == "sbq"), ""
+    start = Selection(first, pool[first], np.full(first.size, 1.0 / max(1, first.size)), np.empty(0))
+    given: dict[str, Any] = {"kernel": prior.kernel} if features is None else {"features": features}
+    found = _METHODS[begun.method](
+        pool, count, target=target, start=start, replace=prior.noise > 0.0, random_state=state, weights="uniform", **given
+    )
+    short = found.note if len(found) < count else ""
+    return found.indices, short
+
+
+def _posterior(begun: Begun, prior: Prior, indices: Indices, values: Floats, note: str, seed: Seed) -> Integral:
+    points, target = begun.candidates[indices], begun.target
+    exact = target.by_points() if isinstance(target, Empirical) else target
+    ratio = (prior.noise / prior.amplitude) ** 2
+    gram, z = np.empty((0, 0)), np.empty(0)
+    if values.size:  # a measure out of reach of all candidates has none
+        gram, z = prior.kernel(points), exact.mean_embedding(prior.kernel, points)
+    gram[np.diag_indices_from(gram)] += ratio
+    weights, explained, _ = free_weights(gram, z)
     # Large weights multiply the rounding of kernel values: less variance than that cannot be claimed.
-    rounding = np.finfo(float).eps * float(np.abs(weights).sum()) ** 2 * float(np.diag(gram).max())
-    variance = prior.amplitude**2 * max(target.energy(prior.kernel) - float(explained.sum()), rounding)
+    least = float(np.finfo(float).eps * np.abs(weights).sum() ** 2 * np.diag(gram).max(initial=0.0))
+    remarks = [begun.note, note]
+    if isinstance(exact, Empirical) and exact is not target and exact.weights.size > EXACT_ROWS and values.size:
+        # E - z^T (K + r I)^-1 z is MMD^2 of the weights and r times their squares; E itself would take N^2 kernel values.
+        estimate = sampled_squares(prior.kernel, exact, points, weights[None], seed.child("held-out"))
+        share, error = float(estimate.squares[0]) + ratio * float(weights @ weights), estimate.error or 0.0
+        least = max(least, error)
+        remarks.append(f"The variance is an estimate, by {estimate.by}, to within {prior.amplitude**2 * error:.2g}.")
+    else:
+        share = exact.energy(prior.kernel) - float(explained.sum())
     return Integral(
         float(weights @ values),
-        float(np.sqrt(variance)),
+        float(prior.amplitude * np.sqrt(max(share, least))),
         points,
         weights,
         values,
         prior.kernel,
         prior.amplitude,
         prior.noise,
-        chosen.indices,
-        pool,
-        " ".join(filter(None, [note, chosen.note])),
+        indices,
+        begun.candidates,
+        " ".join(filter(None, remarks)),
+        begun,
     )
-
-
-def _candidates(measure: Measure, candidates: PointsLike | None, seed: Seed) -> Floats:
-    if candidates is not None:
-        return check_points(candidates, "candidates", width=measure.dimension).astype(np.float64)
-    if isinstance(measure, Empirical):
-        return measure.points
-    return measure.sample(_CANDIDATES, seed.child("candidates").sequence())
-
-
-def _resumed(resume: Integral, count: int, asked: Prior) -> tuple[Floats, Selection, Prior]:
-    if not isinstance(resume, Integral):
-        raise InputTypeError(f"resume must be an Integral, as integrate returns, got {type(resume).__name__}")
-    if count < len(resume):
-        raise InputError(f"n counts the points of resume too: it must be at least {len(resume)}, got {count}")
-    first = Selection(resume.indices, resume.points, resume.weights, np.empty(0))
-    return resume.candidates, first, Prior(resume.amplitude, resume.kernel, max(resume.noise, asked.noise))
-
-
-def _call(f: Callable[[Any], Any], points: Floats, vectorized: bool) -> Floats:
-    if points.shape[0] == 0:
-        return np.empty(0)
-    if not vectorized:
-        try:
-            return _finite(np.array([float(f(point)) for point in points]), points)
-        except (TypeError, ValueError) as error:
-            if isinstance(error, InputError):
-                raise
-            raise InputTypeError(
-                f"f must return one number for one point; calling it failed with: {error}. Set vectorized=True if f takes all "
-                f"points as rows"
-            ) from error
-    values = np.asarray(f(points), dtype=np.float64)
-    if values.shape != (points.shape[0],):
-        raise InputError(
-            f"f must return {points.shape[0]} numbers for {points.shape[0]} rows, got shape {values.shape}; set "
-            f"vectorized=False if it takes one point"
-        )
-    return _finite(values, points)
-
-
-def _finite(values: Floats, points: Floats) -> Floats:
-    bad = np.flatnonzero(~np.isfinite(values))
-    if bad.size:
-        raise InputError(f"f must return finite numbers, got {values[bad[0]]} at {points[bad[0]].tolist()}")
-    return values
 
 
 def _parts(fit: Any) -> frozenset[str]:
     if isinstance(fit, bool):
         return frozenset(("amplitude", "width")) if fit else frozenset()
+    if not isinstance(fit, str | list | tuple | set | frozenset):
+        raise InputTypeError(
+            f"fit must be True, False, or a list of 'amplitude', 'width', 'noise', got {type(fit).__name__} {fit!r}"
+        )
     names = (fit,) if isinstance(fit, str) else tuple(fit)
     return frozenset(choose(name, "fit", ("amplitude", "width", "noise")) for name in names)
 

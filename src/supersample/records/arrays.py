@@ -15,6 +15,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 
 __all__ = [
     "check_count",
+    "check_flag",
     "check_log_weights",
     "check_points",
     "check_same_width",
@@ -128,6 +129,13 @@ def check_count(value: Any, name: str, *, minimum: int = 1) -> int:
     if value < minimum:
         raise InputError(f"{name} must be at least {minimum}, got {value}")
     return int(value)
+
+
+def check_flag(value: Any, name: str) -> bool:
+    """Return `value` if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise InputTypeError(f"{name} must be True or False, got {type(value).__name__} {value!r}")
+    return bool(value)
 
 
 def choose(value: Any, name: str, choices: tuple[str, ...]) -> str:

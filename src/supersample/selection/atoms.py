@@ -6,8 +6,7 @@ from supersample._typing import Floats
 from supersample.selection.finish import Chosen
 from supersample.selection.herding import lengths
 from supersample.selection.refine import climb
-from supersample.selection.result import Selection
-from supersample.selection.target import Field
+from supersample.selection.target import Field, first_best
 from supersample.selection.weighting import simplex_weights
 
 __all__ = ["Atoms"]
@@ -23,6 +22,7 @@ class Atoms:
         """Begin with no point, and room for one a step."""
         self.field = field
         self.indices: list[int] = []
+        self._places: dict[tuple[int, bytes], int] = {}
         self.rows = np.empty((count, field.points.shape[1]))
         self.weights = np.zeros(count)
         self.values = np.zeros(field.size)
@@ -53,9 +53,9 @@ class Atoms:
         return float(self.weights[: self.size] @ self.slopes())
 
     def worst(self) -> int:
-        """Return the point held with the smallest slope; of equal ones the first."""
+        """Return the point held with the smallest slope; of ones equal but for rounding, as after a line search, the first."""
         held = self.weights[: self.size] > 0
-        return int(np.argmin(np.where(held, self.slopes(), np.inf)))
+        return first_best(np.where(held, -self.slopes(), -np.inf), float(self.field.diagonal.max()))
 
     def begin_at(self, index: int, *, refine: bool) -> None:
         """Put all weight on one candidate."""
@@ -105,30 +105,30 @@ class Atoms:
         self.values = self.weights[:n] @ self._columns[:n]
         self.table.append(self.weights[:n].copy())
 
-    def count_up(self, chosen: Chosen) -> None:
-        """Take in herded points, a point chosen again counting twice."""
+    def count_up(self, chosen: Chosen, past: int) -> None:
+        """Take in herded points, a point chosen again counting twice; the first `past` steps count with their last weights."""
         counts = np.zeros(len(chosen))
         for step, (index, row) in enumerate(zip(chosen.indices, chosen.points, strict=True)):
-            same = [place for place in range(self.size) if np.array_equal(self.rows[place], row)]
-            place = same[0] if same else self._append(index, row)
-            counts[place] += 1.0
+            place = self._places.get((index, row.tobytes()))
+            counts[self._append(index, row) if place is None else place] += 1.0
             self.table.append(counts[: self.size] / (step + 1.0))
+        self.table[:past] = [self.table[past - 1]] * past
+        self.weights[: self.size] = self.table[-1]
 
-    def restore(self, chosen: Chosen, start: Selection) -> None:
+    def restore(self, chosen: Chosen, weights: Floats, past: int) -> None:
         """Go on from an earlier selection, whose past steps count with the weights that it ended with."""
-        for index, row, weight in zip(chosen.indices, chosen.points, start.weights, strict=True):
+        for index, row, weight in zip(chosen.indices, chosen.points, weights, strict=True):
             place = self._append(index, row)
             self.weights[place] = weight
             self.values += weight * self._column(place)
-        self.table.extend(self.weights[: self.size].copy() for _ in range(start.mmd.size))
+        self.table.extend(self.weights[: self.size].copy() for _ in range(past))
 
     def _place(self, index: int, *, refine: bool) -> tuple[int, Floats]:
         """Return where a candidate is among the points, added if new, and its column."""
         row = self._polished(self.field.row(index)) if refine else self.field.row(index)
-        for place, held in enumerate(self.indices):
-            if held == index and np.array_equal(self.rows[place], row):
-                return place, self._column(place)
-        place = self._append(index, row)
+        place = self._places.get((index, row.tobytes()))
+        if place is None:
+            place = self._append(index, row)
         return place, self._column(place)
 
     def _append(self, index: int, row: Floats) -> int:
@@ -139,6 +139,7 @@ class Atoms:
         self._gram[place, :place] = self._gram[:place, place] = across
         self._gram[place, place] = diagonal[0]
         self.indices.append(index)
+        self._places.setdefault((index, row.tobytes()), place)
         if self._columns is not None:
             self._columns[place] = self.field.column(row)
         return place

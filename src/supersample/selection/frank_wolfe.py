@@ -14,7 +14,7 @@ from supersample.features.kernels import KernelLike
 from supersample.features.kernels.base import Bandwidth
 from supersample.records.arrays import choose
 from supersample.selection.atoms import Atoms
-from supersample.selection.finish import begin, finish, finish_table
+from supersample.selection.finish import begin, check_options, finish, finish_table, steps_of
 from supersample.selection.herding import herd_points
 from supersample.selection.result import Selection
 from supersample.selection.target import TargetLike, build, first_best
@@ -58,8 +58,10 @@ def frank_wolfe(
     Stops early, with a note, where the duality gap is down to rounding.
 
     Arguments as for `herd`; replace=False allows each candidate one step only. weights: None keeps those of the steps;
-    otherwise the points are weighed anew, and `mmd` has a value for each point. start: its weights are gone on from, and m
-    counts its steps. O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
+    otherwise the points that have weight at the end are weighed anew, and `mmd` has a value for each point. start: its weights
+    are gone on from, and m counts its steps; of their path only the end is known, so for another kernel or target every step
+    of start shows that end. For fixed steps its weights must be those of such steps. O(N d) for each step after z and
+    O(N + m^2) memory; fully-corrective O(N m) memory.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -69,26 +71,31 @@ def frank_wolfe(
     (array([0, 2]), array([0.667, 0.333]))
     """
     chosen_variant = choose(variant, "variant", _VARIANTS)
+    kind = check_options(weights, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
     field = build(candidates, target, kernel, bandwidth, features, seed)
-    first = _checked(start, fixed=chosen_variant == "fixed") if isinstance(start, Selection) else start
+    past = steps_of(start) if isinstance(start, Selection) else 0
+    first = _checked(start, past, fixed=chosen_variant == "fixed") if isinstance(start, Selection) and past else start
     count, chosen = begin(field, m, first, refine=refine, replace=replace)
+    if past > count:
+        raise InputError(f"m counts the steps of start too: it must be at least {past}, got {count}")
     atoms = Atoms(field, count, keep_columns=chosen_variant == "fully-corrective")
     note = ""
     if chosen_variant == "fixed":
         herd_points(field, chosen, count, replace=replace, refine=refine)
-        atoms.count_up(chosen)
+        atoms.count_up(chosen, past)
     else:
-        if start is not None:
-            atoms.restore(chosen, start)
+        if start is not None and past:
+            atoms.restore(chosen, start.weights, past)
         note = _steps(atoms, count, chosen_variant, replace=replace, refine=refine)
     if weights is None:
-        before = None if start is None else start.mmd
+        before = start.mmd if start is not None and past else None
         return finish_table(field, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
-    return finish(field, atoms.chosen(), weights, candidates, seed, note)
+    held = atoms.chosen().kept(field, np.flatnonzero(atoms.weights[: atoms.size] > 0))
+    return finish(field, held, kind, candidates, seed, note)
 
 
-def _checked(start: Selection, *, fixed: bool) -> Selection:
+def _checked(start: Selection, past: int, *, fixed: bool) -> Selection:
     """Refuse weights that are off the simplex; for fixed steps, repeat each point as often as it was chosen."""
     if bool((start.weights < 0).any()) or abs(float(start.weights.sum()) - 1.0) > _OFF_SIMPLEX:
         raise InputError(
@@ -98,12 +105,19 @@ def _checked(start: Selection, *, fixed: bool) -> Selection:
         )
     if not fixed:
         return start
-    times = np.rint(start.weights * start.mmd.size).astype(np.int64)
+    times = np.rint(start.weights * past).astype(np.int64)
+    off = np.abs(start.weights * past - times)
+    if float(off.max()) > _OFF_SIMPLEX * past or int(times.sum()) != past or int(times.min()) < 1:
+        raise InputError(
+            f"start must have weights that are multiples of 1/{past} for variant='fixed', whose {past} steps give each point "
+            f"that much for every time it is chosen, got a weight of {float(start.weights[int(off.argmax())]):.6g}; choose it "
+            f"with variant='fixed' or by herd, or go on with another variant"
+        )
     return replace_fields(
         start,
         indices=np.repeat(start.indices, times),
         points=np.repeat(start.points, times, axis=0),
-        weights=np.full(int(times.sum()), 1.0 / max(1, int(times.sum()))),
+        weights=np.full(past, 1.0 / past),
     )
 
 
@@ -123,9 +137,10 @@ def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: boo
             continue
         gap = float(slopes[best]) - atoms.slope()
         if gap <= _GAP * scale:
-            return (
-                f"{len(atoms.table)} of {count} steps: the duality gap is down to rounding, so that no step within the convex "
-                f"hull of the candidates leads nearer."
+            return f"{len(atoms.table)} of {count} steps: " + (
+                "the duality gap is down to rounding, so that no step within the convex hull of the candidates leads nearer."
+                if replace
+                else "no step towards a candidate that has had none yet leads nearer, and replace=False allows no other."
             )
         if variant == "fully-corrective":
             atoms.correct(best, refine=refine)

@@ -8,7 +8,7 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample.features import FeatureMap
 from supersample.features.kernels import KernelLike
 from supersample.features.kernels.base import Bandwidth, Stationary
-from supersample.selection.finish import Chosen, begin, finish
+from supersample.selection.finish import Chosen, begin, check_options, finish
 from supersample.selection.refine import climb
 from supersample.selection.result import Selection
 from supersample.selection.target import Field, TargetLike, build, first_best
@@ -40,7 +40,8 @@ def herd(
 
     target: a measure (`ss.measures`), an array of points, or None: the candidates themselves.
 
-    kernel: a name, with `bandwidth` (a "median" one is taken from the candidates), a kernel, or a function.
+    kernel: a name, with `bandwidth`, a kernel, or a function. A "median" bandwidth is that of the candidates (of 1,000 of
+    them, the same ones whatever the seed, so that equal calls have equal kernels).
 
     weights: "uniform" (the default, which the choice aims at), "free" (Bayesian quadrature, OWH eq. 20) or "simplex", for
     the points that uniform herding chose.
@@ -49,9 +50,10 @@ def herd(
 
     features: a feature map whose products replace the kernel in the choice, for pools and targets too large for N kernel
     values a point of the target. The path is then measured by the exact kernel, or, for targets of more than 20,000 points,
-    by other features.
+    estimated by other features (by rows of the target for kernels without a spectrum), as the note says.
 
-    refine: move each chosen point uphill off the pool, so that it is no longer a candidate.
+    refine: move each chosen point uphill off the pool, so that it is no longer a candidate. Each point is then better at its
+    own step; a greedy path may still end higher than without.
 
     O(N d) for each point after z, which takes N kernel values for each point of the target; O(N + m^2) memory. With features
     O(N D) time a point and memory.
@@ -63,11 +65,12 @@ def herd(
     >>> found.points[:, 0].round(1) + 0.0, found.mmd.round(3)
     (array([ 0. , -1.2,  1. ]), array([0.404, 0.347, 0.077]))
     """
+    kind = check_options(weights, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
     field = build(candidates, target, kernel, bandwidth, features, seed)
     count, chosen = begin(field, m, start, refine=refine, replace=replace)
     herd_points(field, chosen, count, replace=replace, refine=refine)
-    return finish(field, chosen, weights or "uniform", candidates, seed)
+    return finish(field, chosen, kind, candidates, seed)
 
 
 def herd_points(field: Field, chosen: Chosen, count: int, *, replace: bool, refine: bool) -> None:

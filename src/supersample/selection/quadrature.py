@@ -9,7 +9,7 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample.features import FeatureMap
 from supersample.features.kernels import KernelLike
 from supersample.features.kernels.base import Bandwidth
-from supersample.selection.finish import begin, finish
+from supersample.selection.finish import begin, check_options, finish
 from supersample.selection.herding import lengths
 from supersample.selection.refine import climb
 from supersample.selection.residual import CLEAR, ExactResidual, residual_of
@@ -110,6 +110,7 @@ def _select(
     *,
     by_variance: bool,
 ) -> Selection:
+    kind = check_options(weights, "free", refine=refine, replace=replace)
     seed = as_seed(random_state)
     field = build(candidates, target, kernel, bandwidth, features, seed)
     count, chosen = begin(field, m, start, refine=refine, replace=replace)
@@ -136,7 +137,7 @@ def _select(
             row = _polished(residual, row, by_variance)
         residual.add(row, best if np.array_equal(row, field.row(best)) else None)
         chosen.add(field, best, row)
-    return finish(field, chosen, weights or "free", candidates, seed, note)
+    return finish(field, chosen, kind, candidates, seed, note)
 
 
 def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats:

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from supersample._typing import Floats, Indices, Points
+from supersample.features.kernels import Kernel
 
 __all__ = ["Critique", "Selection"]
 
@@ -12,8 +13,11 @@ class Selection:
     """Chosen candidates in the order of choice.
 
     indices: rows of the candidates; points: those rows; weights: what each counts for in averages.
-    mmd: the path, MMD to the target with the first one, two, ... points; empty where the choice does not aim at it.
+    mmd: the path, MMD to the target with the first one, two, ... points; empty where the choice does not aim at it. It is that
+    of the exact kernel wherever E of the target is within reach; otherwise an estimate without bias in its square, by features
+    or rows that took no part in the choice, and the note says so, with its standard error.
     note: what the reader should know: why there are fewer points than asked for, what stood in for the target.
+    kernel: with its bandwidth, so that a later call can use the same; None where a selection was put together by hand.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -27,6 +31,7 @@ class Selection:
     weights: Floats
     mmd: Floats
     note: str = ""
+    kernel: Kernel | None = None
 
     def __len__(self) -> int:
         """Count the points."""

@@ -5,11 +5,13 @@ import numpy as np
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
+from supersample.embedding.measures import Empirical
 from supersample.errors import InputError
-from supersample.features.kernels import KernelLike
+from supersample.features.kernels import KernelLike, as_kernel
 from supersample.features.kernels.base import Bandwidth
-from supersample.records.arrays import choose
-from supersample.selection.target import TargetLike, build
+from supersample.records.arrays import check_points, choose
+from supersample.selection.scale import resolved, rows_of
+from supersample.selection.target import TargetLike, as_measure, drawn_where_open
 from supersample.selection.weighting import WEIGHTINGS, Weighting, weigh
 
 __all__ = ["quadrature_weights"]
@@ -31,8 +33,8 @@ def quadrature_weights(
     simplex: the best that are not negative and sum to one. uniform: 1/n. Copies of a point share nothing: with "free" the
     first of them has the weight. O(n^3) time after z.
 
-    target: a measure or an array of points. random_state: for draws, where the target has no closed form for the kernel, and
-    for the rows that a "median" bandwidth is taken from.
+    target: a measure or an array of points. bandwidth: a "median" one is that of the target (of 1,000 rows or draws, always the
+    same). random_state: for draws, where the target has no closed form for the kernel.
 
     >>> import supersample as ss
     >>> target = ss.measures.Uniform(0.0, 1.0)
@@ -42,6 +44,11 @@ def quadrature_weights(
     if target is None:
         raise InputError("target must be a measure or an array of points, got None; points stand for themselves already")
     choose(kind, "kind", WEIGHTINGS)
-    field = build(points, target, kernel, bandwidth, None, as_seed(random_state))
-    rows = np.asarray(field.points, dtype=np.float64)
-    return weigh(kind, field.gram(rows, rows), field.z, 0.0).weights
+    rows = np.ascontiguousarray(check_points(points, "points"), dtype=np.float64)
+    measure, given = as_measure(target, rows, "points"), as_kernel(kernel, bandwidth)
+    with_scale, _ = resolved(given, rows_of(measure), rows) if not given.is_resolved else (given, "")
+    with_scale.check_width(rows.shape[1])
+    measure, _ = drawn_where_open(measure, with_scale, as_seed(random_state))
+    if isinstance(measure, Empirical):
+        measure = measure.by_points()  # weights of exact kernel values and approximate z would be noise
+    return weigh(kind, with_scale(rows), measure.mean_embedding(with_scale, rows), 0.0).weights

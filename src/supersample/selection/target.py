@@ -17,8 +17,9 @@ from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
 from supersample.features.kernels.base import Bandwidth
 from supersample.records.arrays import check_points
+from supersample.selection.scale import resolved, rows_of
 
-__all__ = ["ExactField", "FeatureField", "Field", "TargetLike", "as_measure", "build", "first_best"]
+__all__ = ["ExactField", "FeatureField", "Field", "TargetLike", "as_measure", "build", "drawn_where_open", "first_best"]
 
 #: A measure, an array of points, or None for the candidates themselves.
 TargetLike = Measure | PointsLike | None
@@ -124,7 +125,7 @@ class FeatureField(Field):
         else:
             draws = measure.sample(_DRAWS, seed.child("mean features").sequence())
             self.mean = MeanEmbedding(feature_map).update(draws).mean
-            self.note = f"Mean features are those of {_DRAWS:,} draws from the target."
+            self.note = " ".join(filter(None, [note, f"Mean features are those of {_DRAWS:,} draws from the target."]))
         self.z = self.product(self.mean)
         self.diagonal = squared_norms(self.features)
 
@@ -151,18 +152,16 @@ class FeatureField(Field):
         return np.asarray(self.transform(left) @ self.transform(right).T)
 
 
-def as_measure(target: TargetLike, points: Points, name: str = "target") -> Measure:
+def as_measure(target: TargetLike, points: Points, name: str = "candidates") -> Measure:
     """Return the target as a measure: itself, that of an array of points, or that of the candidates."""
     if isinstance(target, Measure):
         if target.dimension != points.shape[1]:
             raise MismatchError(
-                f"{name} is a measure in {target.dimension} dimension{'s' * (target.dimension != 1)} and the candidates have "
+                f"target is a measure in {target.dimension} dimension{'s' * (target.dimension != 1)} and the {name} have "
                 f"{points.shape[1]} column{'s' * (points.shape[1] != 1)}; pass the same columns of both"
             )
         return target
-    if target is None:
-        return Empirical(points)
-    return Empirical(check_points(target, name, width=points.shape[1]))
+    return Empirical.holding(points if target is None else check_points(target, "target", width=points.shape[1]))
 
 
 def build(
@@ -175,25 +174,31 @@ def build(
 ) -> Field:
     """Check what was passed and put candidates and target into one space.
 
-    A "median" bandwidth is that of the candidates. A target without a closed form for the kernel is replaced by draws, and
-    the note says so.
+    A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
+    form for the kernel is replaced by draws, and the note says so.
     """
     points = check_points(candidates, "candidates")
-    resolved = _kernel(kernel, bandwidth, features, points, seed)
+    given = _kernel(kernel, bandwidth, features)
     if target is None:
         points = np.ascontiguousarray(points, dtype=np.float64)
     measure = as_measure(target, points)
-    note = ""
-    if not isinstance(measure, Empirical) and not measure.is_exact(resolved):
-        note = (
-            f"{type(measure).__name__} has no closed form for {resolved!r}, so {_DRAWS:,} draws stand for it: MMD is to those "
-            f"draws."
-        )
-        measure = measure.sampled(_DRAWS, seed.child("draws").sequence())
+    with_scale, alike = resolved(given, points, rows_of(measure) if not given.is_resolved else None)
+    measure, drawn = drawn_where_open(measure, with_scale, seed)
+    note = " ".join(filter(None, [alike, drawn]))
     if features is not None:
         return FeatureField(features, points, measure, seed, note)
-    resolved.check_width(points.shape[1])
-    return ExactField(resolved, points, measure, note)
+    with_scale.check_width(points.shape[1])
+    return ExactField(with_scale, points, measure, note)
+
+
+def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:
+    """Return the measure, or draws in its place where it has no closed form for the kernel, and what to say about it."""
+    if isinstance(measure, Empirical) or measure.is_exact(kernel):
+        return measure, ""
+    note = (
+        f"{type(measure).__name__} has no closed form for {kernel!r}, so {_DRAWS:,} draws stand for it, in every number shown."
+    )
+    return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
 
 
 def first_best(values: Floats, scale: float) -> int:
@@ -205,10 +210,9 @@ def first_best(values: Floats, scale: float) -> int:
     return -1 if top == -np.inf else int(np.argmax(values >= top - _TIE * scale))
 
 
-def _kernel(kernel: KernelLike, bandwidth: Bandwidth, features: FeatureMap | None, points: Points, seed: Seed) -> Kernel:
+def _kernel(kernel: KernelLike, bandwidth: Bandwidth, features: FeatureMap | None) -> Kernel:
     if features is None:
-        given = as_kernel(kernel, bandwidth)
-        return given.resolve(points, random_state=seed.child("bandwidth").sequence())
+        return as_kernel(kernel, bandwidth)
     if not isinstance(features, FeatureMap):
         raise InputTypeError(
             f"features must be a feature map such as ss.features.Fourier(...) or None, got {type(features).__name__}"

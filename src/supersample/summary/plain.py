@@ -173,7 +173,7 @@ def _fits(value: Any, expected: Any) -> bool:
             return all(_fits(each, arguments[0]) for each in value)
         return len(value) == len(arguments) and all(map(_fits, value, arguments))
     if expected is float:
-        return isinstance(value, float | int) and not isinstance(value, bool)
+        return isinstance(value, float) or (type(value) is int and abs(value) <= 1 << 53)  # beyond, it is no float of ours
     if expected is int:
         return isinstance(value, int) and not isinstance(value, bool)
     if expected is None or expected is type(None):

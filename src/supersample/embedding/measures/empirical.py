@@ -1,6 +1,7 @@
 """The measure of a set of points, weighted or not: what data are as a target."""
 
 from collections.abc import Callable
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
@@ -8,7 +9,7 @@ import numpy.typing as npt
 from supersample._compiled import gaussian
 from supersample._random import Seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
-from supersample._typing import Floats, PointsLike
+from supersample._typing import Floats, Points, PointsLike
 from supersample.embedding.mean import MeanEmbedding
 from supersample.embedding.measures.base import Measure
 from supersample.errors import InputTypeError, MismatchError
@@ -35,7 +36,7 @@ class Empirical(Measure):
 
     features: a feature map; z and E are then products with the mean features, O((n + N) d D), for N too large for N^2. They
     are approximate, and a greedy choice among exact kernel values with such a z does badly: pass the same map as `features`
-    to the selection as well, so that errors cancel.
+    to the selection as well, so that errors cancel. Selections and integrals are judged by the points and not by this map.
 
     >>> from supersample.kernels import Gaussian
     >>> Empirical([[0.0], [1.0]]).mean_embedding(Gaussian(1.0), [[0.0]]).round(4)
@@ -46,7 +47,7 @@ class Empirical(Measure):
 
     def __init__(self, points: PointsLike, weights: npt.ArrayLike | None = None, *, features: FeatureMap | None = None) -> None:
         """Fix points and weights, which need not sum to one."""
-        self.points: Floats = np.ascontiguousarray(check_points(points, "points"), dtype=np.float64)
+        self.points: Floats = np.array(check_points(points, "points"), dtype=np.float64, order="C")
         count = self.points.shape[0]
         self.weights = shares(None if weights is None else check_weights(weights, count, "weights"), count)
         if features is not None and not isinstance(features, FeatureMap):
@@ -55,6 +56,23 @@ class Empirical(Measure):
         self._mean: Floats | None = None
         if features is not None:
             self._mean = MeanEmbedding(features).update(self.points, self.weights).mean
+
+    @classmethod
+    def holding(cls, points: Points) -> Self:
+        """Return equal masses at checked points without a copy: for targets that do not outlive a call."""
+        held = cls.__new__(cls)
+        held.points = np.ascontiguousarray(points, dtype=np.float64)
+        held.weights = shares(None, held.points.shape[0])
+        held.features = held._mean = None
+        return held
+
+    def by_points(self) -> "Empirical":
+        """Return the same masses without the feature map, so that z and E are exact."""
+        if self.features is None:
+            return self
+        exact = Empirical.holding(self.points)
+        exact.weights = self.weights
+        return exact
 
     @property
     def dimension(self) -> int:

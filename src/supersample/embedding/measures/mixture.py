@@ -8,7 +8,7 @@ from supersample._random import Seed
 from supersample._typing import Floats, PointsLike
 from supersample.embedding.measures.base import Measure
 from supersample.embedding.measures.exponential import decays, normal_mean
-from supersample.errors import InputError, MismatchError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.kernels import Gaussian, Kernel
 from supersample.records.arrays import check_points, check_weights, shares
 
@@ -37,7 +37,12 @@ class GaussianMixture(Measure):
         self.means: Floats = check_points(means, "means").astype(np.float64)
         count, width = self.means.shape
         self.weights = shares(check_weights(weights, count, "weights"), count)
-        matrices = np.asarray(covariances, dtype=np.float64)
+        try:
+            matrices = np.array(covariances, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputTypeError(
+                f"covariances must hold one {width} x {width} matrix of numbers for each of the {count} means: {error}"
+            ) from error
         if matrices.shape != (count, width, width):
             raise MismatchError(
                 f"covariances must hold one {width} x {width} matrix for each of the {count} means, got shape {matrices.shape}"

@@ -13,6 +13,9 @@ from supersample.features.kernels import Gaussian, Kernel
 
 __all__ = ["Uniform"]
 
+#: In bandwidths. Over so short an interval the Gaussian kernel is a polynomial, to rounding, that so many nodes integrate.
+_SHORT, _NODES = 0.5, 20
+
 
 class Uniform(Measure):
     """The uniform measure on the box [low_1, high_1] x ... x [low_d, high_d].
@@ -52,10 +55,11 @@ class Uniform(Measure):
     def _embed(self, kernel: Kernel, rows: Floats) -> Floats:
         if isinstance(kernel, Gaussian):
             widths = np.broadcast_to(np.asarray(kernel.bandwidth, dtype=np.float64), (self.dimension,))
-            ends = special.erf((self.high - rows) / (widths * np.sqrt(2.0)))
-            starts = special.erf((self.low - rows) / (widths * np.sqrt(2.0)))
-            factors = widths * np.sqrt(np.pi / 2.0) * (ends - starts) / (self.high - self.low)
-            return np.asarray(factors.prod(axis=1))
+            value = np.ones(rows.shape[0])
+            for axis, width in enumerate(widths):
+                below, above = rows[:, axis] - self.low[axis], self.high[axis] - rows[:, axis]
+                value *= _gaussian_mean(below / width, above / width, float(self.high[axis] - self.low[axis]) / width)
+            return value
         value = np.ones(rows.shape[0])
         for axis, decay in enumerate(decays(kernel, self.dimension) or []):
             value *= uniform_mean(decay, float(self.low[axis]), float(self.high[axis]), rows[:, axis])
@@ -71,6 +75,22 @@ class Uniform(Measure):
         for axis, decay in enumerate(decays(kernel, self.dimension) or []):
             value *= uniform_energy(decay, float(self.low[axis]), float(self.high[axis]))
         return value
+
+
+def _gaussian_mean(below: Floats, above: Floats, length: float) -> Floats:
+    """Return the mean of exp(-u^2 / 2) for u in [-below, above], intervals of one length.
+
+    It is a sum of erf, or a difference of erfc where the interval is to one side of 0. Where the interval is short they
+    cancel, and Gauss-Legendre nodes do as well as a closed form.
+    """
+    if length < _SHORT:
+        nodes, weights = np.polynomial.legendre.leggauss(_NODES)
+        places = 0.5 * length * (nodes + 1.0) - below[:, None]
+        return np.asarray(0.5 * np.exp(-0.5 * places**2) @ weights)
+    sides = np.stack([below, above]) / np.sqrt(2.0)
+    around = special.erf(sides).sum(axis=0)
+    beside = special.erfc(np.abs(sides).min(axis=0)) - special.erfc(np.abs(sides).max(axis=0))
+    return np.asarray(np.sqrt(np.pi / 2.0) * np.where(sides.min(axis=0) >= 0.0, around, beside) / length)
 
 
 def _corner(values: npt.ArrayLike, name: str) -> Floats:

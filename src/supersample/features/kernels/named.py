@@ -14,7 +14,7 @@ from supersample.features.kernels.function import Function
 from supersample.features.kernels.product import Laplacian
 from supersample.features.kernels.radial import Cauchy, Gaussian, Matern
 
-__all__ = ["KernelLike", "as_family", "as_kernel"]
+__all__ = ["KernelLike", "as_family", "as_kernel", "name_of"]
 
 #: A name, a kernel, or a function of two blocks of points.
 KernelLike = str | Kernel | Callable[[Any, Any], Any]
@@ -46,13 +46,13 @@ def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
     if isinstance(kernel, Kernel):
         return kernel
     if callable(kernel):
-        return Function(kernel, name=_name_of(kernel))
+        return Function(kernel, name=name_of(kernel))
     raise InputTypeError(
         f"kernel must be a name such as 'gaussian', a kernel object or a function of two arrays, got {type(kernel).__name__}"
     )
 
 
-def _name_of(function: Callable[[Any, Any], Any]) -> str:
+def name_of(function: Callable[[Any, Any], Any]) -> str:
     """Return a name that differs for functions of different code, defaults or captured values, and for different objects."""
     name = getattr(function, "__qualname__", type(function).__name__)
     code = getattr(function, "__code__", None)
