@@ -13,7 +13,8 @@ from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, sound
 
 __all__ = ["parquet_batches", "parquet_outline"]
 
-# A row group that is larger than this when compressed is read in pieces rather than at once.
+# A row group that is larger than this, in the file and when unpacked, is read in pieces rather than at once. (Its compressed size
+# would tell better, but PyArrow ends the process when it is asked for that of a damaged file.)
 _LARGE = 64 << 20
 _BUFFERS = 16 << 20
 
@@ -27,7 +28,9 @@ def parquet_outline(path: Path) -> tuple[pa.Schema, int]:
 def parquet_batches(path: Path, skip: int = 0) -> Batches:
     """Yield batches from row `skip` on; row groups before it are not read."""
     with pq.ParquetFile(path) as file:
-        large = _largest_group(file.metadata) > _LARGE
+        about = file.metadata
+        unpacked = max((about.row_group(group).total_byte_size for group in range(about.num_row_groups)), default=0)
+    large = min(path.stat().st_size, unpacked) > _LARGE
     buffer = max(1 << 14, _BUFFERS // max(1, len(file.schema_arrow))) if large else 0
     with pq.ParquetFile(path, buffer_size=buffer) as file:
         for group in range(file.num_row_groups):
@@ -58,11 +61,3 @@ def _width(layout: pa.DataType) -> float:
         return float(layout.bit_width / 8)
     except ValueError:
         return 0.0
-
-
-def _largest_group(about: pq.FileMetaData) -> int:
-    return max((_compressed(about.row_group(group)) for group in range(about.num_row_groups)), default=0)
-
-
-def _compressed(group: pq.RowGroupMetaData) -> int:
-    return sum(group.column(place).total_compressed_size for place in range(group.num_columns))
