@@ -13,7 +13,7 @@ from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, sound
 
 __all__ = ["parquet_batches", "parquet_outline"]
 
-# A row group that is larger than this, in the file and when unpacked, is read in pieces rather than at once. (Its compressed size
+# A row group that is larger than this, in the file and when unpacked, is read in pieces, not at once. (Its compressed size
 # would tell better, but PyArrow ends the process when it is asked for that of a damaged file.)
 _LARGE = 64 << 20
 _BUFFERS = 16 << 20
