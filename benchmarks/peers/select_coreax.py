@@ -1,0 +1,119 @@
+"""coreax, each solver compiled as one function of solver and data, in float32 as it comes; settings are those of its benchmarks."""
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats
+
+__all__ = ["compress", "herding", "iterative_herding", "kernel_thinning", "rp_cholesky", "rp_cholesky_weighted"]
+
+#: Above this, kernel means are taken in blocks: N^2 numbers would not fit.
+_WHOLE = 20_000
+_BLOCK = 8_192
+_ITERATIONS = 10
+
+
+def herding() -> Chooser:
+    """Herd with all rows as candidates, none of them twice."""
+    return _chooser(_herding, lambda solver, data: solver.reduce(data)[0])
+
+
+def iterative_herding() -> Chooser:
+    """Ten probabilistic rounds with the cubic schedule of temperatures."""
+
+    def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+        from coreax.solvers import KernelHerding
+
+        return KernelHerding(m, kernel=kernel, probabilistic=True, temperature=0.001, random_key=key)
+
+    def reduce(solver: Any, data: Any) -> Any:
+        import jax.numpy as jnp
+
+        schedule = 1.0 / jnp.linspace(10.0, 100.0, _ITERATIONS) ** 3
+        return solver.reduce_iterative(data, num_iterations=_ITERATIONS, t_schedule=schedule)[0]
+
+    return _chooser(make, reduce)
+
+
+def kernel_thinning() -> Chooser:
+    """Thin with the square-root kernel; its constant factor overflows float32 in many dimensions and changes no choice."""
+
+    def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+        from coreax.solvers import KernelThinning
+
+        return KernelThinning(m, kernel=kernel, random_key=key, delta=_delta(len(rows)), sqrt_kernel=_root(kernel))
+
+    return _chooser(make, lambda solver, data: solver.reduce(data)[0])
+
+
+def compress() -> Chooser:
+    """Compress++ with oversampling 4."""
+
+    def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+        from coreax.solvers import CompressPlusPlus
+
+        return CompressPlusPlus(m, g=4, kernel=kernel, random_key=key, delta=_delta(len(rows)), sqrt_kernel=_root(kernel))
+
+    return _chooser(make, lambda solver, data: solver.reduce(data)[0])
+
+
+def rp_cholesky() -> Chooser:
+    """Randomly pivoted Cholesky, which aims at the kernel matrix rather than at MMD."""
+    return _chooser(_pivoted, lambda solver, data: solver.reduce(data)[0])
+
+
+def rp_cholesky_weighted() -> Chooser:
+    """The same with the weights that minimise MMD, as coreax solves for them."""
+
+    def reduce(solver: Any, data: Any) -> Any:
+        from coreax.weights import SBQWeightsOptimiser
+
+        return solver.reduce(data)[0].solve_weights(SBQWeightsOptimiser(solver.kernel))
+
+    return _chooser(_pivoted, reduce, weighted=True)
+
+
+def _herding(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+    from coreax.solvers import KernelHerding
+
+    return KernelHerding(m, kernel=kernel, unique=True, block_size=None if len(rows) <= _WHOLE else _BLOCK)
+
+
+def _pivoted(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+    from coreax.solvers import RPCholesky
+
+    return RPCholesky(m, kernel=kernel, random_key=key)
+
+
+def _chooser(make: Callable[..., Any], reduce: Callable[[Any, Any], Any], *, weighted: bool = False) -> Chooser:
+    """Import, and return a chooser that makes the solver for a seed and runs it compiled."""
+    import coreax
+    import coreax.solvers
+    import coreax.weights
+    import equinox
+    import jax
+
+    compiled = equinox.filter_jit(lambda solver, data: _parts(reduce(solver, data)))
+
+    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
+        kernel = coreax.SquaredExponentialKernel(length_scale=bandwidth)
+        solver = make(rows, m, kernel, jax.random.key(seed))
+        indices, weights = (np.asarray(part) for part in compiled(solver, coreax.Data(rows.astype(np.float32))))
+        return Chosen(indices, {"free": weights} if weighted else {EQUAL: None})
+
+    return choose
+
+
+def _parts(coreset: Any) -> tuple[Any, Any]:
+    return coreset.unweighted_indices, coreset.indices.weights
+
+
+def _root(kernel: Any) -> Any:
+    return type(kernel)(length_scale=kernel.length_scale / math.sqrt(2.0))
+
+
+def _delta(n: int) -> float:
+    return 1.0 / (n * math.log(math.log(n)))
