@@ -7,6 +7,8 @@ TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
 PEERS := $(VENVS)/peers
 OLDER := $(VENVS)/peers-older
+# What alibi-detect computes with; the ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
+TORCH ?= torch>=2.2
 PIP_FLAGS := --quiet --disable-pip-version-check
 
 .PHONY: test lint level demo bench bench-peers papers clean help
@@ -63,5 +65,5 @@ $(PEERS)/.installed: pyproject.toml
 # Where these peers do not install, the tables say so and the rest is measured all the same.
 $(OLDER)/.installed: benchmarks/peers/older.txt
 	$(PYTHON) -m venv $(OLDER)
-	-$(OLDER)/bin/python -m pip install $(PIP_FLAGS) --requirement benchmarks/peers/older.txt
+	-$(OLDER)/bin/python -m pip install $(PIP_FLAGS) --requirement benchmarks/peers/older.txt '$(TORCH)'
 	@touch $@

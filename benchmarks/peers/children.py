@@ -48,8 +48,9 @@ def measured(work: Callable[..., dict[str, Any]], environment: Environment, **ar
     if python is None:
         return {"error": f"the environment {environment!r} is not there"}
     cache = tempfile.mkdtemp(prefix="numba-")
+    variables = {"NUMBA_CACHE_DIR": cache, "PYTHONWARNINGS": "ignore"}
     try:
-        return in_child(work, python=python, variables={"NUMBA_CACHE_DIR": cache}, timeout=_TIMEOUT, **arguments)
+        return in_child(work, python=python, variables=variables, timeout=_TIMEOUT, **arguments)
     except subprocess.TimeoutExpired:
         return {"error": f"took more than {_TIMEOUT:.0f} s"}
     except subprocess.CalledProcessError as error:

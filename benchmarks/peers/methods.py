@@ -41,7 +41,7 @@ METHODS = (
     Method("Compress++, g = 0", "goodpoints", select_goodpoints.compress_0),
     Method("Compress++, g = 4", "goodpoints", select_goodpoints.compress_4),
     Method("herding", "coreax", select_coreax.herding),
-    Method("iterative herding", "coreax", select_coreax.iterative_herding, "ten rounds of N x M kernel values, and N x N before"),
+    Method("iterative herding", "coreax", select_coreax.iterative_herding),
     Method("kernel thinning", "coreax", select_coreax.kernel_thinning, _MATRIX),
     Method("Compress++, g = 4", "coreax", select_coreax.compress),
     Method("RPCholesky", "coreax", select_coreax.rp_cholesky),

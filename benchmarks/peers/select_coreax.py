@@ -27,7 +27,8 @@ def iterative_herding() -> Chooser:
     def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
         from coreax.solvers import KernelHerding
 
-        return KernelHerding(m, kernel=kernel, probabilistic=True, temperature=0.001, random_key=key)
+        options = {"probabilistic": True, "temperature": 0.001, "random_key": key, "block_size": _block(rows)}
+        return KernelHerding(m, kernel=kernel, **options)
 
     def reduce(solver: Any, data: Any) -> Any:
         import jax.numpy as jnp
@@ -79,7 +80,7 @@ def rp_cholesky_weighted() -> Chooser:
 def _herding(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
     from coreax.solvers import KernelHerding
 
-    return KernelHerding(m, kernel=kernel, unique=True, block_size=None if len(rows) <= _WHOLE else _BLOCK)
+    return KernelHerding(m, kernel=kernel, unique=True, block_size=_block(rows))
 
 
 def _pivoted(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
@@ -109,6 +110,10 @@ def _chooser(make: Callable[..., Any], reduce: Callable[[Any, Any], Any], *, wei
 
 def _parts(coreset: Any) -> tuple[Any, Any]:
     return coreset.unweighted_indices, coreset.indices.weights
+
+
+def _block(rows: Floats) -> int | None:
+    return None if len(rows) <= _WHOLE else _BLOCK
 
 
 def _root(kernel: Any) -> Any:
