@@ -35,7 +35,7 @@ def comparisons(*, quick: bool) -> list[Comparison]:
     """Return the tables; n is 16 times a power of four, so that the bins of CTT are full."""
     if quick:
         return [Comparison("tests", 256, 0.2, 19, 2, 5, False), Comparison("tests-large", 1_024, 0.1, 19, 2, 5, True)]
-    return [Comparison("tests", 1_024, 0.1, 199, 4, 200, False), Comparison("tests-large", 16_384, 0.025, 199, 4, 200, True)]
+    return [Comparison("tests", 1_024, 0.1, 99, 4, 200, False), Comparison("tests-large", 16_384, 0.025, 99, 4, 200, True)]
 
 
 def samples(seed: int, n: int, shift: float) -> tuple[Floats, Floats]:
@@ -53,7 +53,10 @@ def tested(place: int, n: int, shift: float, permutations: int, calls: int, repe
     bandwidth = median_distance(np.concatenate(samples(0, n, shift)))
     try:
         taken = timed(
-            lambda draw: samples(draw, n, shift), lambda pair, draw: test(*pair, bandwidth, permutations, draw), calls
+            TESTS[place].package,
+            lambda draw: samples(draw, n, shift),
+            lambda pair, draw: test(*pair, bandwidth, permutations, draw),
+            calls,
         )
         rejections = _rejections(test, bandwidth, permutations, repetitions)
         far = test(*samples(0, _LEVEL_ROWS, 3.0), bandwidth, permutations, 0).pvalue

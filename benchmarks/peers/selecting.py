@@ -27,7 +27,7 @@ def selected(place: int, files: list[str], m: int, bandwidth: float) -> dict[str
         return rows
 
     try:
-        taken = timed(load, lambda rows, draw: choose(rows, m, bandwidth, draw), len(files))
+        taken = timed(METHODS[place].package, load, lambda rows, draw: choose(rows, m, bandwidth, draw), len(files))
     except Exception as error:
         return {"error": f"fails: {reason(error)}"}
     return {**taken, "results": [_plain(*each) for each in taken["results"]]}

@@ -107,7 +107,8 @@ def alibi_mmd() -> Tester:
 
     def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
         torch.manual_seed(seed)
-        detector = MMDDrift(x, backend="pytorch", sigma=np.array([bandwidth]), n_permutations=permutations, device="cpu")
+        options = {"sigma": np.array([bandwidth]), "configure_kernel_from_x_ref": False, "device": "cpu"}
+        detector = MMDDrift(x, backend="pytorch", n_permutations=permutations, **options)
         return _outcome(detector.predict(y)["data"]["p_val"])
 
     return test
