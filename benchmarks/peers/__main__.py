@@ -16,9 +16,9 @@ from benchmarks.peers.workloads import workloads
 from benchmarks.speed.report import surroundings
 
 _PACKAGES = (
-    "aix360 alibi-detect apricot-select coreax cvxpy datasketches frouros goodpoints hyppo jax mmd-critic numba numpy osqp "
-    "scikit-learn scikit-learn-extra scipy supersample torch"
-).split()
+    *("aix360", "alibi-detect", "apricot-select", "coreax", "cvxpy", "datasketches", "frouros", "goodpoints", "hyppo", "jax"),
+    *("mmd-critic", "numba", "numpy", "osqp", "scikit-learn", "scikit-learn-extra", "scipy", "supersample", "torch"),
+)
 
 
 def main() -> int:

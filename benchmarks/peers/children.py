@@ -35,7 +35,8 @@ def timed(package: str, load: Callable[[int], Given], call: Callable[[Given, int
     once = float("inf") if package in _COMPILING else _ONCE
     given = load(0)
     before = peak_mb()
-    results, seconds = [], []
+    results: list[Any] = []
+    seconds: list[float] = []
     while True:
         start = time.perf_counter()
         results.append(call(given, len(results)))

@@ -1,4 +1,4 @@
-"""What a method of selection is to this benchmark: imports first, then a function of rows, size, bandwidth and seed."""
+"""What a method of selection is to this benchmark: imports first, then a function of rows and task."""
 
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
@@ -6,12 +6,20 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-__all__ = ["EQUAL", "Chooser", "Chosen", "Floats"]
+__all__ = ["EQUAL", "Chooser", "Chosen", "Floats", "Task"]
 
 Floats = npt.NDArray[np.float64]
 
 #: The name of the weighting in which all points count the same.
 EQUAL = "equal"
+
+
+class Task(NamedTuple):
+    """How many rows to choose, with a Gaussian kernel of which bandwidth, from which seed."""
+
+    m: int
+    bandwidth: float
+    seed: int
 
 
 class Chosen(NamedTuple):
@@ -21,5 +29,5 @@ class Chosen(NamedTuple):
     weightings: Mapping[str, npt.ArrayLike | None]
 
 
-#: chooser(rows, m, bandwidth, seed). A method's function imports what it needs and returns one; the clock starts after that.
-Chooser = Callable[[Floats, int, float, int], Chosen]
+#: A method's function imports what it needs and returns one of these; the clock starts after that.
+Chooser = Callable[[Floats, Task], Chosen]

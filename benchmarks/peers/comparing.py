@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.peers.children import measured, reason, timed
 from benchmarks.peers.choice import Floats
 from benchmarks.peers.judge import median_distance
-from benchmarks.peers.two_sample_tests import TESTS, Test, Tester
+from benchmarks.peers.two_sample_tests import TESTS, Task, Test, Tester
 
 __all__ = ["Comparison", "comparison_table", "comparisons", "tested"]
 
@@ -55,11 +55,11 @@ def tested(place: int, n: int, shift: float, permutations: int, calls: int, repe
         taken = timed(
             TESTS[place].package,
             lambda draw: samples(draw, n, shift),
-            lambda pair, draw: test(*pair, bandwidth, permutations, draw),
+            lambda pair, draw: test(*pair, Task(bandwidth, permutations, draw)),
             calls,
         )
         rejections = _rejections(test, bandwidth, permutations, repetitions)
-        far = test(*samples(0, _LEVEL_ROWS, 3.0), bandwidth, permutations, 0).pvalue
+        far = test(*samples(0, _LEVEL_ROWS, 3.0), Task(bandwidth, permutations, 0)).pvalue
     except Exception as error:
         return {"error": f"fails: {reason(error)}"}
     outcomes = taken.pop("results")
@@ -80,7 +80,7 @@ def _rejections(test: Tester, bandwidth: float, permutations: int, repetitions: 
     while len(rejections) < repetitions and time.perf_counter() - start < _LEVEL_SECONDS:
         # Seeds above those of the shifted samples.
         draw = 1_000 + len(rejections)
-        rejections.append(test(*samples(draw, _LEVEL_ROWS, 0.0), bandwidth, permutations, draw).rejects)
+        rejections.append(test(*samples(draw, _LEVEL_ROWS, 0.0), Task(bandwidth, permutations, draw)).rejects)
     return rejections
 
 

@@ -35,21 +35,25 @@ _CAVEATS = (
     "k-means and k-medoids take none: they aim at distances to the nearest point, facility location at similarity to it, and "
     "RPCholesky at the kernel matrix. They are judged here by something that they do not aim at.",
     "True MMD is by the exact kernel in float64, from one judge in plain NumPy that imports nothing of ours "
-    "(`benchmarks/peers/judge.py`). Weights count as the method returns them; those of the density sketch are made to sum to one.",
-    "Weighted and unweighted selections share a table; weights alone lower the MMD, so there are two fronts: of all rows, and of "
-    "those with equal weights.",
-    "Cold is the first call in a fresh process with an empty compile cache, imports left out. Warm is the mean of the next calls, "
-    "each with other rows. A time marked * was measured once: the call was long, compiles nothing, and was not repeated.",
+    "(`benchmarks/peers/judge.py`). Weights count as the method returns them; those of the density sketch are "
+    "made to sum to one.",
+    "Weighted and unweighted selections share a table; weights alone lower the MMD, so there are two fronts: of all rows, and "
+    "of those with equal weights.",
+    "Cold is the first call in a fresh process with an empty compile cache, imports left out. Warm is the mean of the next "
+    "calls, each with other rows. A time marked * was measured once: the call was long, compiled nothing and was not repeated.",
     "Peak memory is that of the whole process. The column after it is what the calls added to imports and data.",
     "Everyone may use all cores. coreax computes in float32, as it comes; the others in float64.",
     "The stream reads its rows once and could go on; the others hold all rows, except for the density sketch.",
-    "Peers have the settings that their documentation or their own benchmarks use; those of NumPy below 2 run in a second environment.",
+    "Peers have the settings that their documentation or their own benchmarks use; those that need NumPy below 2 "
+    "run in a second environment.",
 )
 
 
 def read(folder: Path) -> dict[str, Table]:
     """Return the stored tables by name, in the document's order."""
-    return {name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ORDER if (folder / f"{name}.json").exists()}
+    return {
+        name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ORDER if (folder / f"{name}.json").exists()
+    }
 
 
 def compose(tables: Mapping[str, Table]) -> str:
@@ -84,7 +88,9 @@ def _around(tables: Mapping[str, Table]) -> list[str]:
     first: Mapping[str, Any] = next(iter(tables.values()))["surroundings"]
     loads = [table["surroundings"]["load_before"] for table in tables.values()]
     most = max((load for load in loads if load is not None), default=0.0)
-    lines = [f"Measured on {first['machine']}, {first['cores']} cores, Python {first['python']}: {_versions(first['versions'])}."]
+    lines = [
+        f"Measured on {first['machine']}, {first['cores']} cores, Python {first['python']}: {_versions(first['versions'])}."
+    ]
     if first["older_versions"]:
         lines.append(f"In the second environment: {_versions(first['older_versions'])}.")
     if most > 0.5:
@@ -144,13 +150,13 @@ def _comparison(table: Table) -> list[str]:
     lines = [
         f"### {table['n']:,} + {table['n']:,} rows, {table['d']} columns",
         "",
-        f"Normal samples, the second moved by {table['shift']:g} in each column; {table['permutations']} permutations where there "
-        f"are any. Rejections at 5% are counted with {table['level_rows']} + {table['level_rows']} rows of one population, as many "
-        "times as fit into a fixed time. The last column is the p-value where the samples lie far apart.",
+        f"Normal samples, the second moved by {table['shift']:g} in each column; {table['permutations']} permutations where "
+        f"there are any. Rejections at 5% are counted with {table['level_rows']} + {table['level_rows']} rows of one "
+        "population, as many times as fit into a fixed time. The last column is the p-value where the samples lie far apart.",
         "",
         *(f"- {each}" for each in comparison_verdict(table)),
         "",
-        "| test | warm s | cold s | peak MB | added MB | p-value under the shift | rejected, nothing changed | p-value, far apart |",
+        "| test | warm s | cold s | peak MB | added MB | p-value, shift | rejected, no change | p-value, far apart |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
     for row in sorted(table["rows"], key=seconds):

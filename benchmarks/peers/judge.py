@@ -1,7 +1,7 @@
 """The judge of every selection: the exact kernel, in plain NumPy blocks, with nothing of ours imported.
 
-MMD^2 = E - 2 sum_i w_i z(y_i) + sum_ij w_i w_j k(y_i, y_j), k(x, y) = exp(-|x - y|^2 / (2 bandwidth^2)), E the mean of k over all
-pairs of the data and z(y) its mean over the data. Weights are taken as they come: they need not sum to one.
+MMD^2 = E - 2 sum_i w_i z(y_i) + sum_ij w_i w_j k(y_i, y_j) with k(x, y) = exp(-|x - y|^2 / (2 bandwidth^2)), E the mean of k
+over all pairs of the data and z(y) its mean over the data. Weights are taken as they come: they need not sum to one.
 """
 
 import numpy as np
@@ -49,13 +49,15 @@ class Judge:
     def _kernel(self, left: Floats, right: Floats) -> Floats:
         squares = _squared_distances(left, right)
         squares *= -0.5 / self.bandwidth**2
-        return np.exp(squares, out=squares)
+        np.exp(squares, out=squares)
+        return squares
 
 
 def _squared_distances(left: Floats, right: Floats) -> Floats:
     # The data's own place drops out of a distance; centring keeps |x|^2 + |y|^2 - 2 x.y from cancelling far from the origin.
     centre = right.mean(axis=0)
     a, b = left - centre, right - centre
-    squares = np.einsum("ij,ij->i", a, a)[:, None] + np.einsum("ij,ij->i", b, b)
+    squares: Floats = np.einsum("ij,ij->i", a, a)[:, None] + np.einsum("ij,ij->i", b, b)
     squares -= 2.0 * (a @ b.T)
-    return np.maximum(squares, 0.0, out=squares)
+    np.maximum(squares, 0.0, out=squares)
+    return squares

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
@@ -25,7 +26,13 @@ _COLOURS = {
     "scikit-learn-extra": "#999999",
 }
 _MARKERS = "oDs^vP<>X*"
-_STYLE = {"font.size": 9, "axes.spines.right": False, "axes.spines.top": False, "axes.grid": True, "grid.alpha": 0.25}
+_STYLE: dict[Any, Any] = {
+    "font.size": 9,
+    "axes.spines.right": False,
+    "axes.spines.top": False,
+    "axes.grid": True,
+    "grid.alpha": 0.25,
+}
 
 
 def draw(table: Table, path: Path) -> None:

@@ -1,12 +1,12 @@
-"""coreax, each solver compiled as one function of solver and data, in float32 as it comes; settings are those of its benchmarks."""
+"""coreax: each solver compiled as one function of solver and data, in float32 as it comes, set as in its own benchmarks."""
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats
+from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["compress", "herding", "iterative_herding", "kernel_thinning", "rp_cholesky", "rp_cholesky_weighted"]
 
@@ -14,6 +14,13 @@ __all__ = ["compress", "herding", "iterative_herding", "kernel_thinning", "rp_ch
 _WHOLE = 20_000
 _BLOCK = 8_192
 _ITERATIONS = 10
+
+
+class _Given(NamedTuple):
+    n: int
+    m: int
+    kernel: Any
+    key: Any
 
 
 def herding() -> Chooser:
@@ -24,11 +31,11 @@ def herding() -> Chooser:
 def iterative_herding() -> Chooser:
     """Ten probabilistic rounds with the cubic schedule of temperatures."""
 
-    def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+    def make(given: _Given) -> Any:
         from coreax.solvers import KernelHerding
 
-        options = {"probabilistic": True, "temperature": 0.001, "random_key": key, "block_size": _block(rows)}
-        return KernelHerding(m, kernel=kernel, **options)
+        options = {"probabilistic": True, "temperature": 0.001, "random_key": given.key, "block_size": _block(given.n)}
+        return KernelHerding(given.m, kernel=given.kernel, **options)
 
     def reduce(solver: Any, data: Any) -> Any:
         import jax.numpy as jnp
@@ -42,10 +49,10 @@ def iterative_herding() -> Chooser:
 def kernel_thinning() -> Chooser:
     """Thin with the square-root kernel; its constant factor overflows float32 in many dimensions and changes no choice."""
 
-    def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+    def make(given: _Given) -> Any:
         from coreax.solvers import KernelThinning
 
-        return KernelThinning(m, kernel=kernel, random_key=key, delta=_delta(len(rows)), sqrt_kernel=_root(kernel))
+        return KernelThinning(given.m, **_thinning(given))
 
     return _chooser(make, lambda solver, data: solver.reduce(data)[0])
 
@@ -53,10 +60,10 @@ def kernel_thinning() -> Chooser:
 def compress() -> Chooser:
     """Compress++ with oversampling 4."""
 
-    def make(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+    def make(given: _Given) -> Any:
         from coreax.solvers import CompressPlusPlus
 
-        return CompressPlusPlus(m, g=4, kernel=kernel, random_key=key, delta=_delta(len(rows)), sqrt_kernel=_root(kernel))
+        return CompressPlusPlus(given.m, g=4, **_thinning(given))
 
     return _chooser(make, lambda solver, data: solver.reduce(data)[0])
 
@@ -77,19 +84,19 @@ def rp_cholesky_weighted() -> Chooser:
     return _chooser(_pivoted, reduce, weighted=True)
 
 
-def _herding(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+def _herding(given: _Given) -> Any:
     from coreax.solvers import KernelHerding
 
-    return KernelHerding(m, kernel=kernel, unique=True, block_size=_block(rows))
+    return KernelHerding(given.m, kernel=given.kernel, unique=True, block_size=_block(given.n))
 
 
-def _pivoted(rows: Floats, m: int, kernel: Any, key: Any) -> Any:
+def _pivoted(given: _Given) -> Any:
     from coreax.solvers import RPCholesky
 
-    return RPCholesky(m, kernel=kernel, random_key=key)
+    return RPCholesky(given.m, kernel=given.kernel, random_key=given.key)
 
 
-def _chooser(make: Callable[..., Any], reduce: Callable[[Any, Any], Any], *, weighted: bool = False) -> Chooser:
+def _chooser(make: Callable[[_Given], Any], reduce: Callable[[Any, Any], Any], *, weighted: bool = False) -> Chooser:
     """Import, and return a chooser that makes the solver for a seed and runs it compiled."""
     import coreax
     import coreax.solvers
@@ -99,9 +106,9 @@ def _chooser(make: Callable[..., Any], reduce: Callable[[Any, Any], Any], *, wei
 
     compiled = equinox.filter_jit(lambda solver, data: _parts(reduce(solver, data)))
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        kernel = coreax.SquaredExponentialKernel(length_scale=bandwidth)
-        solver = make(rows, m, kernel, jax.random.key(seed))
+    def choose(rows: Floats, task: Task) -> Chosen:
+        kernel = coreax.SquaredExponentialKernel(length_scale=task.bandwidth)
+        solver = make(_Given(len(rows), task.m, kernel, jax.random.key(task.seed)))
         indices, weights = (np.asarray(part) for part in compiled(solver, coreax.Data(rows.astype(np.float32))))
         return Chosen(indices, {"free": weights} if weighted else {EQUAL: None})
 
@@ -112,13 +119,11 @@ def _parts(coreset: Any) -> tuple[Any, Any]:
     return coreset.unweighted_indices, coreset.indices.weights
 
 
-def _block(rows: Floats) -> int | None:
-    return None if len(rows) <= _WHOLE else _BLOCK
+def _block(n: int) -> int | None:
+    return None if n <= _WHOLE else _BLOCK
 
 
-def _root(kernel: Any) -> Any:
-    return type(kernel)(length_scale=kernel.length_scale / math.sqrt(2.0))
-
-
-def _delta(n: int) -> float:
-    return 1.0 / (n * math.log(math.log(n)))
+def _thinning(given: _Given) -> dict[str, Any]:
+    root = type(given.kernel)(length_scale=given.kernel.length_scale / math.sqrt(2.0))
+    delta = 1.0 / (given.n * math.log(math.log(given.n)))
+    return {"kernel": given.kernel, "random_key": given.key, "delta": delta, "sqrt_kernel": root}

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats
+from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["compress_0", "compress_4", "kernel_thinning"]
 
@@ -11,12 +11,12 @@ def kernel_thinning() -> Chooser:
     """Halve log2(N / M) times with the target kernel itself, as generalised kernel thinning proposes, then swap."""
     from goodpoints import compressc, kt
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
+    def choose(rows: Floats, task: Task) -> Chosen:
         n = len(rows)
         matrix = np.empty((n, n))
-        compressc.compute_K(rows, np.arange(n), b"gaussian", np.array([2.0 * bandwidth**2]), matrix)
-        halvings = (n // m).bit_length() - 1
-        return Chosen(kt.thin_K(matrix, matrix, halvings, seed=seed, unique=True), {EQUAL: None})
+        compressc.compute_K(rows, np.arange(n), b"gaussian", np.array([2.0 * task.bandwidth**2]), matrix)
+        halvings = (n // task.m).bit_length() - 1
+        return Chosen(kt.thin_K(matrix, matrix, halvings, seed=task.seed, unique=True), {EQUAL: None})
 
     return choose
 
@@ -34,9 +34,9 @@ def compress_4() -> Chooser:
 def _compress(oversampling: int) -> Chooser:
     from goodpoints.compress import compresspp_kt
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        assert m * m == len(rows), "Compress++ gives the root of N"
-        found = compresspp_kt(rows, b"gaussian", k_params=np.array([2.0 * bandwidth**2]), g=oversampling, seed=seed)
+    def choose(rows: Floats, task: Task) -> Chosen:
+        assert task.m * task.m == len(rows), "Compress++ gives the root of N"
+        found = compresspp_kt(rows, b"gaussian", k_params=np.array([2.0 * task.bandwidth**2]), g=oversampling, seed=task.seed)
         return Chosen(found, {EQUAL: None})
 
     return choose

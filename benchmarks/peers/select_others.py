@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats
+from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["density_sketch", "facility_location", "k_means", "k_medoids", "mmd_critic", "protodash"]
 
@@ -14,9 +14,9 @@ def facility_location() -> Chooser:
     from apricot import FacilityLocationSelection
     from sklearn.metrics.pairwise import rbf_kernel
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        similar = rbf_kernel(rows, gamma=0.5 / bandwidth**2)
-        selector = FacilityLocationSelection(m, metric="precomputed", optimizer="lazy", random_state=seed)
+    def choose(rows: Floats, task: Task) -> Chosen:
+        similar = rbf_kernel(rows, gamma=0.5 / task.bandwidth**2)
+        selector = FacilityLocationSelection(task.m, metric="precomputed", optimizer="lazy", random_state=task.seed)
         return Chosen(selector.fit(similar).ranking, {EQUAL: None})
 
     return choose
@@ -26,9 +26,9 @@ def protodash() -> Chooser:
     """ProtoDash with its non-negative weights, which are not normalised, and the faster of its two solvers."""
     from aix360.algorithms.protodash import ProtodashExplainer
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
+    def choose(rows: Floats, task: Task) -> Chosen:
         weights, picked, _ = ProtodashExplainer().explain(
-            rows, rows, m, kernelType="Gaussian", sigma=bandwidth, optimizer="osqp"
+            rows, rows, task.m, kernelType="Gaussian", sigma=task.bandwidth, optimizer="osqp"
         )
         return Chosen(picked, {"non-negative": weights})
 
@@ -40,8 +40,8 @@ def mmd_critic() -> Chooser:
     from mmd_critic import MMDCritic
     from mmd_critic.kernels import RBFKernel
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        return Chosen(MMDCritic(rows, RBFKernel(sigma=bandwidth)).select_prototypes(m)[0], {EQUAL: None})
+    def choose(rows: Floats, task: Task) -> Chosen:
+        return Chosen(MMDCritic(rows, RBFKernel(sigma=task.bandwidth)).select_prototypes(task.m)[0], {EQUAL: None})
 
     return choose
 
@@ -54,9 +54,9 @@ def density_sketch() -> Chooser:
     """
     import datasketches
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        k = max(each for each in range(2, m) if each * math.log2(len(rows) / each) <= m)
-        sketch = datasketches.density_sketch(k, rows.shape[1], datasketches.GaussianKernel(bandwidth))
+    def choose(rows: Floats, task: Task) -> Chosen:
+        k = max(each for each in range(2, task.m) if each * math.log2(len(rows) / each) <= task.m)
+        sketch = datasketches.density_sketch(k, rows.shape[1], datasketches.GaussianKernel(task.bandwidth))
         for row in rows:
             sketch.update(row)
         points, counts = zip(*sketch, strict=True)
@@ -70,10 +70,10 @@ def k_means() -> Chooser:
     from sklearn.cluster import KMeans
     from sklearn.metrics import pairwise_distances_argmin
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        found = KMeans(m, random_state=seed).fit(rows)
+    def choose(rows: Floats, task: Task) -> Chosen:
+        found = KMeans(task.m, random_state=task.seed).fit(rows)
         nearest = pairwise_distances_argmin(found.cluster_centers_, rows)
-        return Chosen(nearest, {EQUAL: None, "shares": np.bincount(found.labels_, minlength=m) / len(rows)})
+        return Chosen(nearest, {EQUAL: None, "shares": np.bincount(found.labels_, minlength=task.m) / len(rows)})
 
     return choose
 
@@ -82,8 +82,8 @@ def k_medoids() -> Chooser:
     """scikit-learn-extra's k-medoids, without weights and with each cluster's share."""
     from sklearn_extra.cluster import KMedoids
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        found = KMedoids(m, init="k-medoids++", random_state=seed).fit(rows)
-        return Chosen(found.medoid_indices_, {EQUAL: None, "shares": np.bincount(found.labels_, minlength=m) / len(rows)})
+    def choose(rows: Floats, task: Task) -> Chosen:
+        found = KMedoids(task.m, init="k-medoids++", random_state=task.seed).fit(rows)
+        return Chosen(found.medoid_indices_, {EQUAL: None, "shares": np.bincount(found.labels_, minlength=task.m) / len(rows)})
 
     return choose

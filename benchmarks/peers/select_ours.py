@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats
+from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["critic", "herd", "random_rows", "sbq", "stream"]
 
@@ -10,8 +10,8 @@ __all__ = ["critic", "herd", "random_rows", "sbq", "stream"]
 def random_rows() -> Chooser:
     """Choose without looking."""
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        return Chosen(np.random.default_rng(seed).choice(len(rows), m, replace=False), {EQUAL: None})
+    def choose(rows: Floats, task: Task) -> Chosen:
+        return Chosen(np.random.default_rng(task.seed).choice(len(rows), task.m, replace=False), {EQUAL: None})
 
     return choose
 
@@ -20,8 +20,9 @@ def stream() -> Chooser:
     """Read the rows once; reading the result, with its second look, is on the clock."""
     from supersample import SuperSampler
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        return Chosen(SuperSampler(m, bandwidth=bandwidth, random_state=seed).fit(rows).prototype_indices_, {EQUAL: None})
+    def choose(rows: Floats, task: Task) -> Chosen:
+        sampler = SuperSampler(task.m, bandwidth=task.bandwidth, random_state=task.seed)
+        return Chosen(sampler.fit(rows).prototype_indices_, {EQUAL: None})
 
     return choose
 
@@ -30,8 +31,9 @@ def herd() -> Chooser:
     """Herd with all rows as candidates."""
     import supersample as ss
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        return Chosen(ss.herd(rows, m, kernel=ss.kernels.Gaussian(bandwidth), random_state=seed).indices, {EQUAL: None})
+    def choose(rows: Floats, task: Task) -> Chosen:
+        found = ss.herd(rows, task.m, kernel=ss.kernels.Gaussian(task.bandwidth), random_state=task.seed)
+        return Chosen(found.indices, {EQUAL: None})
 
     return choose
 
@@ -40,8 +42,8 @@ def sbq() -> Chooser:
     """Choose by sequential Bayesian quadrature; the same points are judged with its weights and with equal ones."""
     import supersample as ss
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        found = ss.sbq(rows, m, kernel=ss.kernels.Gaussian(bandwidth), random_state=seed)
+    def choose(rows: Floats, task: Task) -> Chosen:
+        found = ss.sbq(rows, task.m, kernel=ss.kernels.Gaussian(task.bandwidth), random_state=task.seed)
         return Chosen(found.indices, {"free": found.weights, EQUAL: None})
 
     return choose
@@ -51,8 +53,8 @@ def critic() -> Chooser:
     """Choose prototypes alone: criticisms are not meant to stand for the data."""
     import supersample as ss
 
-    def choose(rows: Floats, m: int, bandwidth: float, seed: int) -> Chosen:
-        found = ss.critic(rows, m, 0, kernel=ss.kernels.Gaussian(bandwidth), random_state=seed)
+    def choose(rows: Floats, task: Task) -> Chosen:
+        found = ss.critic(rows, task.m, 0, kernel=ss.kernels.Gaussian(task.bandwidth), random_state=task.seed)
         return Chosen(found.prototypes.indices, {EQUAL: None})
 
     return choose

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.peers.children import reason, timed
-from benchmarks.peers.choice import Floats
+from benchmarks.peers.choice import Floats, Task
 from benchmarks.peers.methods import METHODS
 
 __all__ = ["selected"]
@@ -27,7 +27,7 @@ def selected(place: int, files: list[str], m: int, bandwidth: float) -> dict[str
         return rows
 
     try:
-        taken = timed(METHODS[place].package, load, lambda rows, draw: choose(rows, m, bandwidth, draw), len(files))
+        taken = timed(METHODS[place].package, load, lambda rows, draw: choose(rows, Task(m, bandwidth, draw)), len(files))
     except Exception as error:
         return {"error": f"fails: {reason(error)}"}
     return {**taken, "results": [_plain(*each) for each in taken["results"]]}

@@ -1,4 +1,4 @@
-"""Every two-sample test: imports first, then a function of two samples, bandwidth, permutations and seed."""
+"""Every two-sample test: imports first, then a function of two samples and a task."""
 
 import math
 from collections.abc import Callable
@@ -9,7 +9,7 @@ import numpy as np
 from benchmarks.peers.children import Environment
 from benchmarks.peers.choice import Floats
 
-__all__ = ["LEVEL", "TESTS", "Outcome", "Test", "Tester"]
+__all__ = ["LEVEL", "TESTS", "Outcome", "Task", "Test", "Tester"]
 
 LEVEL = 0.05
 
@@ -21,8 +21,16 @@ class Outcome(NamedTuple):
     rejects: float
 
 
-#: tester(x, y, bandwidth, permutations, seed)
-Tester = Callable[[Floats, Floats, float, int, int], Outcome]
+class Task(NamedTuple):
+    """The bandwidth of the Gaussian kernel, how many permutations where there are any, and the seed."""
+
+    bandwidth: float
+    permutations: int
+    seed: int
+
+
+#: A test's function imports what it needs and returns one of these; the clock starts after that.
+Tester = Callable[[Floats, Floats, Task], Outcome]
 
 
 class Test(NamedTuple):
@@ -41,9 +49,11 @@ def ours(**options: Any) -> Callable[[], Tester]:
     def make() -> Tester:
         import supersample as ss
 
-        def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
-            kernel = ss.kernels.Gaussian(bandwidth)
-            return _outcome(ss.two_sample_test(x, y, kernel=kernel, n_resamples=permutations, random_state=seed, **options).pvalue)
+        def test(x: Floats, y: Floats, task: Task) -> Outcome:
+            kernel = ss.kernels.Gaussian(task.bandwidth)
+            return _outcome(
+                ss.two_sample_test(x, y, kernel=kernel, n_resamples=task.permutations, random_state=task.seed, **options).pvalue
+            )
 
         return test
 
@@ -54,9 +64,9 @@ def hyppo_permutation() -> Tester:
     """hyppo's MMD with permutations on all cores."""
     from hyppo.ksample import MMD
 
-    def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
-        found = MMD(compute_kernel="gaussian", gamma=0.5 / bandwidth**2)
-        return _outcome(found.test(x, y, reps=permutations, workers=-1, auto=False, random_state=seed).pvalue)
+    def test(x: Floats, y: Floats, task: Task) -> Outcome:
+        found = MMD(compute_kernel="gaussian", gamma=0.5 / task.bandwidth**2)
+        return _outcome(found.test(x, y, reps=task.permutations, workers=-1, auto=False, random_state=task.seed).pvalue)
 
     return test
 
@@ -65,8 +75,8 @@ def hyppo_fast() -> Tester:
     """hyppo's MMD as it comes: a chi-squared approximation in place of permutations."""
     from hyppo.ksample import MMD
 
-    def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
-        return _outcome(MMD(compute_kernel="gaussian", gamma=0.5 / bandwidth**2).test(x, y, auto=True).pvalue)
+    def test(x: Floats, y: Floats, task: Task) -> Outcome:
+        return _outcome(MMD(compute_kernel="gaussian", gamma=0.5 / task.bandwidth**2).test(x, y, auto=True).pvalue)
 
     return test
 
@@ -75,9 +85,9 @@ def goodpoints_ctt() -> Tester:
     """Compress Then Test with its 32 bins and oversampling 4; it gives no p-value but a probability of rejecting."""
     from goodpoints.ctt import ctt
 
-    def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
-        seeds = {"null_seed": seed, "statistic_seed": seed + 1}
-        found = ctt(x, y, 4, B=permutations, s=16, lam=math.sqrt(2.0) * bandwidth, alpha=LEVEL, **seeds)
+    def test(x: Floats, y: Floats, task: Task) -> Outcome:
+        seeds = {"null_seed": task.seed, "statistic_seed": task.seed + 1}
+        found = ctt(x, y, 4, B=task.permutations, s=16, lam=math.sqrt(2.0) * task.bandwidth, alpha=LEVEL, **seeds)
         return Outcome(None, float(found.rejects))
 
     return test
@@ -91,9 +101,9 @@ def frouros_mmd() -> Tester:
     from frouros.detectors.data_drift import MMD
     from frouros.utils.kernels import rbf_kernel
 
-    def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
-        callback = PermutationTestDistanceBased(num_permutations=permutations, num_jobs=-1, random_state=seed)
-        detector = MMD(kernel=partial(rbf_kernel, sigma=bandwidth), callbacks=callback)
+    def test(x: Floats, y: Floats, task: Task) -> Outcome:
+        callback = PermutationTestDistanceBased(num_permutations=task.permutations, num_jobs=-1, random_state=task.seed)
+        detector = MMD(kernel=partial(rbf_kernel, sigma=task.bandwidth), callbacks=callback)
         detector.fit(X=x)
         return _outcome(detector.compare(X=y)[1]["PermutationTestDistanceBased"]["p_value"])
 
@@ -105,10 +115,10 @@ def alibi_mmd() -> Tester:
     import torch
     from alibi_detect.cd import MMDDrift
 
-    def test(x: Floats, y: Floats, bandwidth: float, permutations: int, seed: int) -> Outcome:
-        torch.manual_seed(seed)
-        options = {"sigma": np.array([bandwidth]), "configure_kernel_from_x_ref": False, "device": "cpu"}
-        detector = MMDDrift(x, backend="pytorch", n_permutations=permutations, **options)
+    def test(x: Floats, y: Floats, task: Task) -> Outcome:
+        torch.manual_seed(task.seed)
+        options = {"sigma": np.array([task.bandwidth]), "configure_kernel_from_x_ref": False, "device": "cpu"}
+        detector = MMDDrift(x, backend="pytorch", n_permutations=task.permutations, **options)
         return _outcome(detector.predict(y)["data"]["p_val"])
 
     return test

@@ -61,8 +61,8 @@ def comparison_verdict(table: Table) -> list[str]:
             told = f"{1.0 / ratio:.3g} times as fast as" if ratio < 1.0 else f"**{ratio:.3g} times as slow as**"
             sentences.append(f"{label(row)} is {told} the fastest peer, {label(peers[0])}.")
     odd = [label(row) for row in rows if level_is_odd(row)]
-    told = f"More than three standard errors from a level of 5%: {_listed(odd)}" if odd else "No level is off by three standard errors"
-    sentences.append(told + ".")
+    off = "more than three standard errors from 5%"
+    sentences.append(f"The level of {_listed(odd)} is {off}." if odd else f"No level is {off}.")
     zero = [label(row) for row in rows if row["far_pvalue"] == 0.0]
     sentences.append(f"A p-value of 0 was returned by {_listed(zero)}." if zero else "No p-value of 0 was returned.")
     return sentences

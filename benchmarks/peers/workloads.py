@@ -1,4 +1,4 @@
-"""The data of the tables: mixtures drawn anew and real rows picked anew for each draw, written as files that any process can read."""
+"""The data of the tables: mixtures drawn anew or real rows picked anew for each draw, in files that any process can read."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -11,6 +11,8 @@ from benchmarks.speed.datasets import covtype, electricity, mnist
 from benchmarks.speed.workloads import mixture
 
 __all__ = ["Workload", "workloads", "written"]
+
+_COVTYPE = "CovType, 54 standardised columns"
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,6 @@ class Workload:
 def workloads(data: Path, *, quick: bool) -> Iterator[Workload]:
     """Yield each data set; N is a power of four and M its root, as Compress++ asks for."""
     n, m, draws = (1_024, 32, 3) if quick else (16_384, 128, 5)
-    large_n, large_m, large_draws = (4_096, 64, 2) if quick else (65_536, 256, 3)
 
     def drawn(width: int, size: int) -> Callable[[int], Floats]:
         return lambda seed: mixture(seed, size, width)[0]
@@ -46,24 +47,18 @@ def workloads(data: Path, *, quick: bool) -> Iterator[Workload]:
         return draw
 
     for width in (2, 10, 50):
-        title = f"mixtures of ten Gaussians in {width} dimensions"
-        yield Workload(f"mixture-{width}", title, n, m, draws, False, drawn(width, n))
+        yield Workload(f"mixture-{width}", _mixtures(width), n, m, draws, False, drawn(width, n))
     yield Workload("mnist", "MNIST, 784 grey values", n, m, draws, False, picked(lambda: mnist(data), n))
-    yield Workload("covtype", "CovType, 54 standardised columns", n, m, draws, False, picked(lambda: covtype(data), n))
-    columns = "electricity, 6 standardised columns"
-    yield Workload("electricity", columns, n, m, draws, False, picked(lambda: electricity(data), n))
-    yield Workload(
-        "mixture-10-large", "mixtures of ten Gaussians in 10 dimensions", large_n, large_m, large_draws, True, drawn(10, large_n)
-    )
-    yield Workload(
-        "covtype-large",
-        "CovType, 54 standardised columns",
-        large_n,
-        large_m,
-        large_draws,
-        True,
-        picked(lambda: covtype(data, step=1), large_n),
-    )
+    yield Workload("covtype", _COVTYPE, n, m, draws, False, picked(lambda: covtype(data), n))
+    title = "electricity, 6 standardised columns"
+    yield Workload("electricity", title, n, m, draws, False, picked(lambda: electricity(data), n))
+    n, m, draws = (4_096, 64, 2) if quick else (65_536, 256, 3)
+    yield Workload("mixture-10-large", _mixtures(10), n, m, draws, True, drawn(10, n))
+    yield Workload("covtype-large", _COVTYPE, n, m, draws, True, picked(lambda: covtype(data, step=1), n))
+
+
+def _mixtures(width: int) -> str:
+    return f"mixtures of ten Gaussians in {width} dimensions"
 
 
 def written(workload: Workload, folder: Path) -> tuple[list[Path], float]:
