@@ -4,7 +4,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from benchmarks.peers.document import ORDER, compose, read
 
 ROOT = Path(__file__).resolve().parents[2]

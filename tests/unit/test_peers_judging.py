@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 from benchmarks.peers.judge import Judge, median_distance
 from benchmarks.peers.pareto import beaten_by, front
 from benchmarks.peers.verdicts import level_is_odd, selection_verdict
