@@ -19,9 +19,9 @@ Environment = Literal["peers", "older"]
 #: Packages that compile when first called: their first time cannot stand for the next ones.
 _COMPILING = ("apricot-select", "coreax", "hyppo", "supersample")
 #: A call of another package that takes longer than this is not repeated, and its one time stands for both.
-_ONCE = 20.0
+_ONCE = 10.0
 #: No further call is begun after this many seconds of warm ones.
-_WARM = 12.0
+_WARM = 6.0
 _TIMEOUT = 400.0
 
 Given = TypeVar("Given")

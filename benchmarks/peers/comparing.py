@@ -16,7 +16,7 @@ _WIDTH = 10
 #: Rows a side where the level is counted.
 _LEVEL_ROWS = 256
 #: No further repetition is begun after this many seconds.
-_LEVEL_SECONDS = 20.0
+_LEVEL_SECONDS = 12.0
 
 
 class Comparison(NamedTuple):

@@ -23,8 +23,13 @@ ORDER = (
     "mnist",
     "covtype",
     "electricity",
+    "mixture-2-large",
     "mixture-10-large",
+    "mixture-50-large",
+    "mnist-large",
     "covtype-large",
+    "electricity-large",
+    "mixture-10-largest",
     "tests",
     "tests-large",
 )
@@ -118,7 +123,7 @@ def _selection(table: Table) -> list[str]:
         f"### {table['data'][0].upper()}{table['data'][1:]}: {table['n']:,} rows to {table['m']}",
         "",
         f"{table['d']} columns, bandwidth {table['bandwidth']:.3g}, up to {table['draws']} draws."
-        + (" Only methods that scale." if table["large"] else ""),
+        + (" What is left out, and why, is said further down." if table["missing"] else ""),
         "",
         *(f"- {each}" for each in selection_verdict(table)),
         "",

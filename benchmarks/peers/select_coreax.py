@@ -10,9 +10,6 @@ from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["compress", "herding", "iterative_herding", "kernel_thinning", "rp_cholesky", "rp_cholesky_weighted"]
 
-#: Above this, kernel means are taken in blocks: N^2 numbers would not fit.
-_WHOLE = 20_000
-_BLOCK = 8_192
 _ITERATIONS = 10
 
 
@@ -34,7 +31,7 @@ def iterative_herding() -> Chooser:
     def make(given: _Given) -> Any:
         from coreax.solvers import KernelHerding
 
-        options = {"probabilistic": True, "temperature": 0.001, "random_key": given.key, "block_size": _block(given.n)}
+        options = {"probabilistic": True, "temperature": 0.001, "random_key": given.key}
         return KernelHerding(given.m, kernel=given.kernel, **options)
 
     def reduce(solver: Any, data: Any) -> Any:
@@ -87,7 +84,7 @@ def rp_cholesky_weighted() -> Chooser:
 def _herding(given: _Given) -> Any:
     from coreax.solvers import KernelHerding
 
-    return KernelHerding(given.m, kernel=given.kernel, unique=True, block_size=_block(given.n))
+    return KernelHerding(given.m, kernel=given.kernel, unique=True)
 
 
 def _pivoted(given: _Given) -> Any:
@@ -117,10 +114,6 @@ def _chooser(make: Callable[[_Given], Any], reduce: Callable[[Any, Any], Any], *
 
 def _parts(coreset: Any) -> tuple[Any, Any]:
     return coreset.unweighted_indices, coreset.indices.weights
-
-
-def _block(n: int) -> int | None:
-    return None if n <= _WHOLE else _BLOCK
 
 
 def _thinning(given: _Given) -> dict[str, Any]:

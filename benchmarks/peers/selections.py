@@ -25,7 +25,7 @@ def selection_table(workload: Workload) -> dict[str, Any]:
         files, bandwidth = written(workload, Path(folder))
         judges = [Judge(np.load(file), bandwidth) for file in files]
         for place, method in enumerate(METHODS):
-            if workload.large and not method.scales:
+            if workload.n > method.most_rows:
                 missing.append(_missing(method, f"left out: {method.limit}"))
                 continue
             taken = measured(
@@ -49,7 +49,6 @@ def selection_table(workload: Workload) -> dict[str, Any]:
         "d": int(judges[0].points.shape[1]),
         "m": workload.m,
         "draws": workload.draws,
-        "large": workload.large,
         "bandwidth": bandwidth,
         "rows": rows,
         "missing": missing,

@@ -1,6 +1,6 @@
 """The data of the tables: mixtures drawn anew or real rows picked anew for each draw, in files that any process can read."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,53 +12,61 @@ from benchmarks.speed.workloads import mixture
 
 __all__ = ["Workload", "workloads", "written"]
 
-_COVTYPE = "CovType, 54 standardised columns"
+_COMPONENTS = 50
+_TITLES = {
+    "mixture-2": "mixtures of ten Gaussians in 2 dimensions",
+    "mixture-10": "mixtures of ten Gaussians in 10 dimensions",
+    "mixture-50": "mixtures of ten Gaussians in 50 dimensions",
+    "mnist": f"MNIST, {_COMPONENTS} principal components",
+    "covtype": "CovType, 54 standardised columns",
+    "electricity": "electricity, 6 standardised columns",
+}
 
 
 @dataclass(frozen=True)
 class Workload:
-    """N rows to be reduced to M; `draw` returns other rows for each seed. `large`: only for methods that scale."""
+    """N rows to be reduced to M; `draw` returns other rows for each seed."""
 
     name: str
     title: str
     n: int
     m: int
     draws: int
-    large: bool
     draw: Callable[[int], Floats]
 
 
 def workloads(data: Path, *, quick: bool) -> Iterator[Workload]:
-    """Yield each data set; N is a power of four and M its root, as Compress++ asks for."""
-    n, m, draws = (1_024, 32, 3) if quick else (16_384, 128, 5)
+    """Yield each data set in two sizes, one in a third; N is a power of four and M its root, as Compress++ asks for."""
+    kept: dict[str, Floats] = {}
 
-    def drawn(width: int, size: int) -> Callable[[int], Floats]:
-        return lambda seed: mixture(seed, size, width)[0]
-
-    def picked(read: Callable[[], Floats], size: int) -> Callable[[int], Floats]:
-        kept: list[Floats] = []
+    def sample(name: str, n: int) -> Callable[[int], Floats]:
+        """Return what draws n rows: of a mixture that is itself drawn anew, or of a data set read when first needed."""
 
         def draw(seed: int) -> Floats:
-            if not kept:
-                kept.append(read())
-            rows = kept[0]
-            return rows[np.random.default_rng(seed).choice(len(rows), size, replace=False)]
+            if name not in kept:
+                kept[name] = _READERS[name](data)
+            return kept[name][np.random.default_rng(seed).choice(len(kept[name]), n, replace=False)]
 
-        return draw
+        return (lambda seed: mixture(seed, n, int(name.partition("-")[2]))[0]) if name.startswith("mixture") else draw
 
-    for width in (2, 10, 50):
-        yield Workload(f"mixture-{width}", _mixtures(width), n, m, draws, False, drawn(width, n))
-    yield Workload("mnist", "MNIST, 784 grey values", n, m, draws, False, picked(lambda: mnist(data), n))
-    yield Workload("covtype", _COVTYPE, n, m, draws, False, picked(lambda: covtype(data), n))
-    title = "electricity, 6 standardised columns"
-    yield Workload("electricity", title, n, m, draws, False, picked(lambda: electricity(data), n))
-    n, m, draws = (4_096, 64, 2) if quick else (65_536, 256, 3)
-    yield Workload("mixture-10-large", _mixtures(10), n, m, draws, True, drawn(10, n))
-    yield Workload("covtype-large", _COVTYPE, n, m, draws, True, picked(lambda: covtype(data, step=1), n))
+    for suffix, (n, m, draws), names in (
+        ("", (256, 16, 3) if quick else (4_096, 64, 5), tuple(_TITLES)),
+        ("-large", (1_024, 32, 2) if quick else (16_384, 128, 4), tuple(_TITLES)),
+        ("-largest", (4_096, 64, 2) if quick else (65_536, 256, 3), ("mixture-10",)),
+    ):
+        for name in names:
+            yield Workload(name + suffix, _TITLES[name], n, m, draws, sample(name, n))
 
 
-def _mixtures(width: int) -> str:
-    return f"mixtures of ten Gaussians in {width} dimensions"
+def _digits(folder: Path) -> Floats:
+    """Return MNIST on its leading principal components: many peers cannot afford all 784 columns."""
+    images = mnist(folder)
+    images -= images.mean(axis=0)
+    _, vectors = np.linalg.eigh(images.T @ images)
+    return np.ascontiguousarray(images @ vectors[:, ::-1][:, :_COMPONENTS])
+
+
+_READERS: Mapping[str, Callable[[Path], Floats]] = {"mnist": _digits, "covtype": covtype, "electricity": electricity}
 
 
 def written(workload: Workload, folder: Path) -> tuple[list[Path], float]:
