@@ -20,7 +20,7 @@ def label(row: Row) -> str:
     own = row["package"] in ("supersample", "none")
     name = row["method"] if own else f"{row['package']} {row['method']}"
     weights = row.get("weights", "equal")
-    return str(name if weights == "equal" else f"{name} ({weights} weights)")
+    return str(name if weights == "equal" else f"{name} [{weights} weights]")
 
 
 def mean(values: Sequence[float]) -> float:

@@ -73,7 +73,7 @@ def k_means() -> Chooser:
     def choose(rows: Floats, task: Task) -> Chosen:
         found = KMeans(task.m, random_state=task.seed).fit(rows)
         nearest = pairwise_distances_argmin(found.cluster_centers_, rows)
-        return Chosen(nearest, {EQUAL: None, "shares": np.bincount(found.labels_, minlength=task.m) / len(rows)})
+        return Chosen(nearest, {EQUAL: None, "cluster": np.bincount(found.labels_, minlength=task.m) / len(rows)})
 
     return choose
 
@@ -84,6 +84,6 @@ def k_medoids() -> Chooser:
 
     def choose(rows: Floats, task: Task) -> Chosen:
         found = KMedoids(task.m, init="k-medoids++", random_state=task.seed).fit(rows)
-        return Chosen(found.medoid_indices_, {EQUAL: None, "shares": np.bincount(found.labels_, minlength=task.m) / len(rows)})
+        return Chosen(found.medoid_indices_, {EQUAL: None, "cluster": np.bincount(found.labels_, minlength=task.m) / len(rows)})
 
     return choose

@@ -131,13 +131,13 @@ def _outcome(pvalue: float) -> Outcome:
 _QUADRATIC = "takes or holds (n + m)^2 kernel values for each permutation"
 
 TESTS = (
-    Test("permutation, 1,024 Fourier features", "supersample", ours(method="fourier", null="permutation")),
-    Test("permutation, exact kernel", "supersample", ours(method="exact", null="permutation"), _QUADRATIC),
+    Test("permutation (1,024 Fourier features)", "supersample", ours(method="fourier", null="permutation")),
+    Test("permutation (exact kernel)", "supersample", ours(method="exact", null="permutation"), _QUADRATIC),
     Test("spectral", "supersample", ours(method="fourier", null="spectral")),
     Test("block", "supersample", ours(method="block")),
-    Test("MMD, permutation", "hyppo", hyppo_permutation, _QUADRATIC),
-    Test("MMD, chi-squared", "hyppo", hyppo_fast, "holds (n + m)^2 kernel values"),
-    Test("CTT, g = 4", "goodpoints", goodpoints_ctt),
-    Test("MMD, permutation", "frouros", frouros_mmd, _QUADRATIC, "older"),
-    Test("MMD, permutation", "alibi-detect", alibi_mmd, "holds (n + m)^2 kernel values", "older"),
+    Test("MMD (permutation)", "hyppo", hyppo_permutation, _QUADRATIC),
+    Test("MMD (chi-squared)", "hyppo", hyppo_fast, "holds (n + m)^2 kernel values"),
+    Test("CTT (g = 4)", "goodpoints", goodpoints_ctt),
+    Test("MMD (permutation)", "frouros", frouros_mmd, _QUADRATIC, "older"),
+    Test("MMD (permutation)", "alibi-detect", alibi_mmd, "holds (n + m)^2 kernel values", "older"),
 )

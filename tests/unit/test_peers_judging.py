@@ -61,7 +61,7 @@ def test_a_loss_is_said():
         row("sbq", "supersample", "free", [0.01, 0.012], 3.0),
     ]
     said = selection_verdict({"rows": rows})
-    assert said[0] == "Of all rows, ours on the front: sbq (free weights); with them: them better."
+    assert said[0] == "Of all rows, ours on the front: sbq [free weights]; with them: them better."
     assert "**Of the rows with equal weights, no method of ours is on the front**: there are them better." in said
     assert said[-1] == ("We lose: herd (MMD 0.31 in 2 s) is beaten by them better; the closest of these at MMD 0.11 in 1 s.")
 
