@@ -15,7 +15,7 @@ class Method(NamedTuple):
     """A way to choose M rows.
 
     package: what has to be installed; "supersample" is ours, and "none" a baseline. most_rows: it is left out of tables with
-    more, for the reason in `limit`. environment: "older" is the one with NumPy below 2.
+    more, for the reason in `limit`. environment: "older" is the one with an older NumPy and SciPy.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Method(NamedTuple):
 
 _SMALL, _LARGE = 4_096, 16_384
 _MATRIX = "holds an N x N matrix"
-_PAIRS = "takes N x N kernel values: sixteen times its time for 16,384 rows, too long for one run"
+_PAIRS = "takes N x N kernel values, left out to keep the run short"
 
 METHODS = (
     Method("random rows", "none", select_ours.random_rows),

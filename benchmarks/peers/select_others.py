@@ -23,7 +23,7 @@ def facility_location() -> Chooser:
 
 
 def protodash() -> Chooser:
-    """ProtoDash with its non-negative weights, which are not normalised, and the faster of its two solvers."""
+    """ProtoDash with its non-negative weights, which are not normalised, solved for by OSQP."""
     from aix360.algorithms.protodash import ProtodashExplainer
 
     def choose(rows: Floats, task: Task) -> Chosen:
