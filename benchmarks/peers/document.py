@@ -50,8 +50,8 @@ _CAVEATS = (
     "Everyone may use all cores. coreax computes in float32, as it comes; the others in float64.",
     "The stream reads its rows once and could go on; the others hold all rows, except for the density sketch.",
     "Nobody was tuned on these tables. coreax is set as in its own benchmarks, but for the square-root kernel, which lacks its "
-    "constant factor. Kernel thinning of goodpoints works on the stored matrix. Facility location has Gaussian similarities and "
-    "lazy search. The k of the density sketch is chosen here so that about M points are kept. The rest is as it comes.",
+    "constant factor. Kernel thinning of goodpoints works on the stored matrix. Facility location has Gaussian similarities "
+    "and lazy search. The k of the density sketch is chosen here so that about M points are kept. The rest is as it comes.",
     "Which sizes a method is given was settled by how long trial runs took. At the largest size coreax herding and iterative "
     "herding are left out for their time, while `herd`, which takes as many kernel values, stays in.",
     "Peers whose requirements do not fit ours run in a second environment, with an older NumPy and SciPy.",
