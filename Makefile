@@ -6,10 +6,14 @@ VENVS := .venvs
 TEST := $(VENVS)/test
 BENCH := $(VENVS)/bench
 DOCS := $(VENVS)/docs
-TORCH := $(VENVS)/torch
+PEERS := $(VENVS)/peers
+OLDER := $(VENVS)/peers-older
+WITH_TORCH := $(VENVS)/torch
+# The ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
+TORCH ?= torch>=2.2
 PIP_FLAGS := --quiet --disable-pip-version-check
 
-.PHONY: test test-torch lint level fuzz demo bench papers soak docs pictures clean help
+.PHONY: test test-torch lint level fuzz demo bench bench-peers papers soak docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -17,8 +21,8 @@ help:  ## List the targets
 test: lint  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors)
 	$(TEST)/bin/python -m pytest
 
-test-torch: $(TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
-	$(TORCH)/bin/python -m pytest tests/unit/test_fisher_torch.py
+test-torch: $(WITH_TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
+	$(WITH_TORCH)/bin/python -m pytest tests/unit/test_fisher_torch.py
 
 lint: $(TEST)/.installed
 	$(TEST)/bin/ruff check .
@@ -38,6 +42,10 @@ demo: $(TEST)/.installed  ## See it work
 bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 	$(BENCH)/bin/python -m benchmarks.speed --data $(DATA) --out $(OUT)/speed
 
+bench-peers: $(PEERS)/.installed $(OLDER)/.installed  ## Beside the field: BENCHMARKS.md and its pictures, all numbers anew
+	$(PEERS)/bin/python -m benchmarks.peers --data $(DATA) --out benchmarks/peers/results
+	$(PEERS)/bin/python -m benchmarks.peers.document
+
 papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
 	$(BENCH)/bin/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
 
@@ -54,9 +62,9 @@ pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn anew
 clean:  ## Remove environments and outputs
 	rm -rf $(VENVS) $(OUT)
 
-$(TORCH)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(TORCH)
-	$(TORCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test,torch]'
+$(WITH_TORCH)/.installed: pyproject.toml
+	$(PYTHON) -m venv $(WITH_TORCH)
+	$(WITH_TORCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test,torch]' '$(TORCH)'
 	@touch $@
 
 # An environment has the name of the extra that it is made of.
@@ -64,4 +72,10 @@ $(VENVS)/%/.installed: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
 	$(PYTHON) -m venv $(VENVS)/$*
 	$(VENVS)/$*/bin/python -m pip install $(PIP_FLAGS) --editable '.[$*]'
+	@touch $@
+
+# Where these peers do not install, the tables say so and the rest is measured all the same.
+$(OLDER)/.installed: benchmarks/peers/older.txt
+	$(PYTHON) -m venv $(OLDER)
+	-$(OLDER)/bin/python -m pip install $(PIP_FLAGS) --requirement benchmarks/peers/older.txt '$(TORCH)'
 	@touch $@

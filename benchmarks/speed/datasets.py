@@ -17,9 +17,9 @@ def mnist(folder: Path, n: int | None = None) -> Floats:
     return images / 255.0
 
 
-def covtype(folder: Path) -> Floats:
-    """Return every tenth row of CovType, 54 columns, standardised; the file is sorted by region."""
-    return _standardised(_columns(folder / "covtype.parquet", 54)[::10])
+def covtype(folder: Path, step: int = 10) -> Floats:
+    """Return every tenth row of CovType, or every step-th: 54 columns, standardised; the file is sorted by region."""
+    return _standardised(_columns(folder / "covtype.parquet", 54)[::step])
 
 
 def electricity(folder: Path) -> Floats:

@@ -13,6 +13,9 @@ __all__ = ["Benchmark", "Context", "Result", "Row", "Target", "print_caveats", "
 
 Row = dict[str, str | int | float | None]
 
+#: Packages whose versions belong to the numbers.
+_NAMED = ("supersample", "numpy", "scipy", "numba", "hyppo", "goodpoints", "coreax", "jax")
+
 
 @dataclass(frozen=True)
 class Context:
@@ -56,9 +59,8 @@ class Benchmark:
     run: Callable[[Context], Result]
 
 
-def surroundings() -> dict[str, Any]:
+def surroundings(names: Sequence[str] = _NAMED) -> dict[str, Any]:
     """Describe the machine and the versions that the numbers belong to."""
-    names = ("supersample", "numpy", "scipy", "numba", "hyppo", "goodpoints", "coreax", "jax")
     versions = {each.metadata["Name"]: each.version for each in metadata.distributions() if each.metadata["Name"] in names}
     return {
         "machine": _processor(),

@@ -33,14 +33,31 @@ def race(rounds: int, works: Mapping[str, Callable[[], Any]]) -> dict[str, float
     return best
 
 
-def in_child(work: Callable[..., dict[str, Any]], *, threads: int | None = None, **arguments: Any) -> dict[str, Any]:
+def in_child(
+    work: Callable[..., dict[str, Any]],
+    *,
+    threads: int | None = None,
+    python: Path | None = None,
+    variables: Mapping[str, str] | None = None,
+    timeout: float | None = None,
+    **arguments: Any,
+) -> dict[str, Any]:
     """Run a function of a module in a fresh process; return what it returned, with "peak_mb" of the whole process added.
 
-    Arguments and results travel as JSON. `threads` limits BLAS and our own workers, which must be said before they start.
+    Arguments and results travel as JSON. `threads` limits BLAS and our own workers, which must be said before they start;
+    `variables` are further environment variables, and `python` the interpreter of another environment.
     """
     limits = {} if threads is None else dict.fromkeys(_THREAD_LIMITS, str(threads))
-    command = [sys.executable, "-m", "benchmarks.speed.child", f"{work.__module__}:{work.__qualname__}", json.dumps(arguments)]
-    done = subprocess.run(command, cwd=_ROOT, env={**os.environ, **limits}, stdout=subprocess.PIPE, text=True, check=True)
+    command = [str(python or sys.executable), "-m", "benchmarks.speed.child", f"{work.__module__}:{work.__qualname__}"]
+    done = subprocess.run(
+        [*command, json.dumps(arguments)],
+        cwd=_ROOT,
+        env={**os.environ, **limits, **(variables or {})},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=timeout,
+    )
     result: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return result
 

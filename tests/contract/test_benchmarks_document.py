@@ -1,0 +1,30 @@
+"""BENCHMARKS.md is what its generator makes of the committed results, and its pictures are there."""
+
+import re
+from pathlib import Path
+
+import pytest
+from benchmarks.peers.document import ORDER, compose, read
+
+ROOT = Path(__file__).resolve().parents[2]
+RESULTS = ROOT / "benchmarks" / "peers" / "results"
+
+
+@pytest.fixture(scope="module")
+def document():
+    return (ROOT / "BENCHMARKS.md").read_text(encoding="utf-8")
+
+
+def test_document_is_made_from_the_results(document):
+    assert document == compose(read(RESULTS)), "run python -m benchmarks.peers.document"
+
+
+def test_every_table_is_in_the_results():
+    assert set(ORDER) == {path.stem for path in RESULTS.glob("*.json")}
+
+
+def test_pictures_are_there_and_small(document):
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", document)
+    assert pictures
+    for each in pictures:
+        assert 0 < (ROOT / each).stat().st_size < 100_000, each
