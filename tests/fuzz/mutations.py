@@ -42,39 +42,37 @@ def spoiled(data, rng, others=()):
 
 
 def grafted(tree, rng):
-    """Return a copy of a tree of plain values with up to three branches replaced, dropped, doubled or moved elsewhere."""
-    tree = copy.deepcopy(tree)
+    """Replace, drop, double or move up to three branches of a tree of plain values, in place."""
     for _ in range(int(rng.integers(1, 4))):
-        places = list(_places(tree))
-        if not places:
+        place = _branch(tree, rng)
+        if place is None:
             break
-        holder, key = places[int(rng.integers(0, len(places)))]
+        holder, key = place
         value = holder[key]
         match int(rng.integers(0, 6)):
             case 0:
-                holder[key] = ODD[int(rng.integers(0, len(ODD)))]
-            case 1:
                 del holder[key]
-            case 2:
-                other, name = places[int(rng.integers(0, len(places)))]
+            case 1:
+                other, name = _branch(tree, rng)
                 holder[key] = copy.deepcopy(other[name])
-            case 3 if isinstance(value, int | float) and not isinstance(value, bool):
+            case 2 if isinstance(value, int | float) and not isinstance(value, bool):
                 holder[key] = value + int(rng.integers(-3, 4))
-            case 4 if isinstance(value, str):
+            case 3 if isinstance(value, str):
                 holder[key] = value[::-1] + "é"
-            case 5 if isinstance(value, list):
+            case 4 if isinstance(value, list):
                 holder[key] = value + value
             case _:
                 holder[key] = copy.deepcopy(ODD[int(rng.integers(0, len(ODD)))])
     return tree
 
 
-def _places(tree):
-    """Yield (holder, key) of every branch."""
-    items = tree.items() if isinstance(tree, dict) else enumerate(tree) if isinstance(tree, list) else ()
-    for key, value in items:
-        yield tree, key
-        yield from _places(value)
+def _branch(tree, rng):
+    """Return (holder, key) of a branch: down from the root, a random way at each fork, to a random depth."""
+    found = None
+    while isinstance(tree, dict | list) and tree and (found is None or rng.random() < 0.85):
+        key = list(tree)[int(rng.integers(0, len(tree)))] if isinstance(tree, dict) else int(rng.integers(0, len(tree)))
+        found, tree = (tree, key), tree[key]
+    return found
 
 
 def generator(seed, index):

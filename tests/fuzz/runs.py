@@ -22,7 +22,8 @@ def work(name, seed, first, last, step, at, counts):
     """Execute every `step`-th of a range in this process; `at` tells the parent where it is."""
     faulthandler.enable()
     warnings.simplefilter("ignore")
-    with tempfile.TemporaryDirectory() as folder:
+    memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a file for each execution need not reach a disk
+    with tempfile.TemporaryDirectory(dir=memory) as folder:
         target = TARGETS[name](folder)
         held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (held + _MOST_MEMORY,) * 2)

@@ -93,6 +93,8 @@ def _restored(contents: Contents) -> Restored:
     if outcome is not None:
         _require_outcome(outcome, kept)
     _require(isinstance(header["source"], str) and isinstance(header["more"], Mapping), "the header is incomplete")
+    waiting = state.stream is None and kept.positions.size > 0
+    _require(not (waiting and state.encoding is not None), "rows wait for an encoding that is there")
     return Restored(header, state, settled, outcome)
 
 
