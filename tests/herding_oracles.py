@@ -75,16 +75,17 @@ def frank_wolfe(gram, z, steps, variant, *, replace=True):
     for step in range(steps):
         slopes = z - gram @ w - (0.5 * diagonal if step == 0 else 0.0)
         allowed = np.array([replace or j not in tried for j in range(len(z))])
-        top = slopes[allowed].max()
-        towards = int(np.flatnonzero(allowed & (slopes >= top - 1e-12 * scale))[0])
+        top = slopes[allowed].max(initial=-np.inf)
+        towards = int(np.flatnonzero(allowed & (slopes >= top - 1e-12 * scale))[0]) if allowed.any() else None
         if step == 0:
             w[towards] = 1.0
         else:
             held = np.array([j for j in order if w[j] > 0])
             worst = int(held[np.flatnonzero(slopes[held] <= slopes[held].min() + 1e-12 * scale)[0]])
             mean = w @ slopes
-            ahead, behind = slopes[towards] - mean, mean - slopes[worst]
-            if ahead <= 1e-14 * scale:
+            ahead, behind = top - mean, mean - slopes[worst]
+            promise = {"away": max(ahead, behind), "pairwise": ahead + behind}.get(variant, ahead)
+            if (ahead if replace else promise) <= 1e-14 * scale:
                 break
             unit = np.eye(len(z))
             if variant == "pairwise":

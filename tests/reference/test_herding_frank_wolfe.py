@@ -67,9 +67,27 @@ def test_the_twin_takes_away_steps_and_drops_points():
 def test_without_replacement_a_shortage_is_called_so():
     rows = np.random.default_rng(0).normal(size=(200, 2))
     found = ss.frank_wolfe(rows[:12], 12, target=rows, kernel=Gaussian(1.0), replace=False)
-    assert "9 of 12 steps: no step towards a candidate that has had none yet leads nearer" in found.note
+    assert "9 of 12 steps: no step that replace=False allows leads nearer" in found.note
     again = ss.frank_wolfe(rows[:12], 9, target=rows, kernel=Gaussian(1.0))
     assert again.mmd[-1] < found.mmd[-1]  # so the gap over all candidates was not down to rounding
+
+
+def test_barred_candidates_do_not_hide_steps_away():
+    """Where no new candidate leads nearer, taking weight from a held one still may: steps end only where it does not."""
+    kernel, ended = Gaussian(1.5), 0
+    for seed in range(20):
+        data = np.random.default_rng(seed).normal(size=(200, 2))
+        pool = data[:12]
+        found = ss.frank_wolfe(pool, 12, target=data, kernel=kernel, replace=False, variant="away")
+        weights = np.zeros(12)
+        np.add.at(weights, found.indices, found.weights)
+        slopes = kernel(pool, data).mean(axis=1) - kernel(pool) @ weights
+        if found.note:
+            ended += 1
+            assert weights @ slopes - slopes[weights > 0].min() < 1e-9
+        else:
+            assert len(found.mmd) == 12
+    assert ended < 20
 
 
 @pytest.mark.parametrize("variant", ["fixed", "line-search", "away", "pairwise", "fully-corrective"])

@@ -87,6 +87,21 @@ def test_the_module_stays_as_it_was_and_the_map_too():
     assert all(torch.equal(before[name], each) for name, each in network(3).state_dict().items())
 
 
+def test_modules_are_told_apart_by_their_plain_attributes():
+    class Scaled(torch.nn.Module):
+        def __init__(self, linear, factor):
+            super().__init__()
+            self.linear, self.factor = linear, factor
+
+        def forward(self, rows):
+            return self.linear(rows) * self.factor
+
+    linear = torch.nn.Linear(3, 2)
+    one, same, other = (ss.features.Fisher(Scaled(linear, factor), n_inputs=3) for factor in (1.0, 1.0, 5.0))
+    assert one == same
+    assert one != other
+
+
 def test_losses_are_told_apart_by_what_they_do():
     module, data = network(1), rows(X, X[:, 0])
     squares = ss.features.Fisher(module, n_inputs=4, loss=lambda out, label: ((out - label) ** 2).sum())

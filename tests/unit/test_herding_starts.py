@@ -181,3 +181,11 @@ def test_bad_points_are_called_points():
         ss.quadrature_weights(POOL, target=ss.measures.Uniform(0.0, 1.0))
     with pytest.raises(InputTypeError, match="covariances must hold one 1 x 1 matrix of numbers for each of the 1 means"):
         ss.measures.GaussianMixture([1.0], [[0.0]], "wide")
+
+
+def test_candidates_and_targets_of_one_row_each_have_the_scale_between_them():
+    far = ss.herd(np.full((1000, 2), 3.0), 2, target=np.zeros((50, 2)), replace=True)
+    assert far.kernel.bandwidth == pytest.approx(np.sqrt(18.0))
+    assert far.note == ""
+    weights = ss.quadrature_weights([[0.0, 1.0]], target=[[1.0, 2.0]])
+    assert weights == pytest.approx(np.exp(-0.5))  # they are one bandwidth apart

@@ -51,6 +51,22 @@ def test_each_noisy_call_is_the_best_of_all_candidates():
     assert len(set(found.indices.tolist())) < 75  # there are 60 candidates
 
 
+def test_noise_that_is_to_be_fitted_leaves_room_for_more_calls():
+    rng = np.random.default_rng(0)
+    uniform = ss.measures.Uniform(-1.0, 1.0)
+
+    def f(x):
+        return x[0] + 0.2 * rng.normal()
+
+    first = ss.integrate(f, uniform, 9, bandwidth=1.0, fit=["noise"], random_state=0)
+    more = ss.integrate(f, uniform, 60, resume=first, fit=["noise"])
+    assert (len(first), len(more)) == (9, 60)
+    np.testing.assert_array_equal(more.indices[:9], first.indices)
+    assert 0.1 < more.noise < 0.4
+    whole = ss.integrate(lambda x: x[0] + 0.2 * rng.normal(), uniform, 60, bandwidth=1.0, fit=["noise"], random_state=0)
+    np.testing.assert_array_equal(whole.indices, more.indices)
+
+
 def test_noise_counts_beside_the_amplitude():
     for amplitude, noise in ((3.0, 0.4), (0.5, 0.4)):
         found = ss.integrate(lambda x: x[0], LINE, 20, kernel=Gaussian(0.8), amplitude=amplitude, noise=noise, random_state=0)

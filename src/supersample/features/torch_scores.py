@@ -21,6 +21,10 @@ def is_module(model: Any) -> bool:
     return any(each.__module__.startswith("torch.nn") and each.__name__ == "Module" for each in type(model).__mro__)
 
 
+#: Attributes of a module that its forward pass may use besides tensors.
+_PLAIN = (bool, int, float, complex, str, bytes, tuple, type(None))
+
+
 class TorchScores(Scores):
     """-d loss(module(x), y) / d theta for each row by itself, over all parameters that require a gradient or those named."""
 
@@ -102,8 +106,11 @@ class TorchScores(Scores):
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The module's form, a digest of the loss's code, and one of parameters and buffers."""
+        """The module's form, a digest of the loss's code, and one of parameters, buffers and plain attributes."""
         whole = hashlib.sha256(repr(self._module).encode())
+        for name, part in self._module.named_modules():
+            plain = {key: value for key, value in vars(part).items() if not key.startswith("_") and isinstance(value, _PLAIN)}
+            whole.update(f"{name}: {sorted(plain.items(), key=lambda item: item[0])!r}".encode())
         for name, each in sorted({**self._fixed, **self._free, **self._buffers}.items()):
             whole.update(name.encode() + each.cpu().numpy().tobytes())
         loss = "cross-entropy" if self._loss is None else name_of(self._loss)

@@ -28,6 +28,8 @@ __all__ = ["Integral", "integrate"]
 _METHODS = {"wkh": wkh, "sbq": sbq, "herd": herd}
 #: Noise of less variance than this beside k(x, x) is lost in the rounding of kernel values.
 _AUDIBLE = 1e-12
+#: What noise is to the choice, as a share of the amplitude, while it is still to be fitted.
+_UNKNOWN = 0.1
 
 Parameter = Literal["amplitude", "width", "noise"]
 
@@ -92,7 +94,8 @@ def integrate(
     list of "amplitude", "width", "noise". The points were chosen before, with the width as given.
 
     amplitude: a, 1 by default. noise: the standard deviation of what f adds to its true values, 0 by default. Where there is
-    noise the choice reckons with it: points are called again where that lowers the variance most.
+    noise the choice reckons with it: points are called again where that lowers the variance most. Noise that is fitted and
+    not given is a tenth of the amplitude to the choice, which comes before the first value.
 
     method: how points are chosen, always with the weights of Bayesian quadrature. "sbq" lowers the variance most with each
     point; with smooth kernels it does so by pairs of near points with huge opposite weights, which a function that is not
@@ -132,7 +135,10 @@ def integrate(
     seed = as_seed(random_state)
     begun, prior = _begun(measure, asked, resume, count, seed)
     first = np.empty(0, dtype=np.int64) if resume is None else resume.indices
-    indices, note = _chosen(begun, count, first, seed)
+    heard = begun.prior.noise
+    if heard == 0.0 and ("noise" in parts or prior.noise > 0.0):
+        heard = _UNKNOWN * begun.prior.amplitude
+    indices, note = _chosen(begun, count, first, heard, seed)
     points = begun.candidates[indices]
     values = values_of(f, points[first.size :], vectorized=by_rows)
     if resume is not None:
@@ -154,19 +160,19 @@ def _begun(measure: Measure, asked: Asked, resume: Integral | None, count: int, 
             raise InputError(f"n counts the points of resume too: it must be at least {len(resume)}, got {count}")
         prior = Prior(resume.amplitude, resume.kernel, resume.noise)
         begun = go_on(resume.begun, prior, measure, asked)
-    if count > begun.candidates.shape[0] and begun.prior.noise == 0.0:
-        raise InputError(
-            f"n must not be more than the {begun.candidates.shape[0]} candidates, got {count}: a value without noise is known "
-            f"after one call; ask for fewer, or pass more candidates"
-        )
     return begun, prior
 
 
-def _chosen(begun: Begun, count: int, first: Indices, seed: Seed) -> tuple[Indices, str]:
+def _chosen(begun: Begun, count: int, first: Indices, noise: float, seed: Seed) -> tuple[Indices, str]:
     """Return where to call f, and why at fewer places than asked for."""
     target, pool, prior = begun.target, begun.candidates, begun.prior
+    if count > pool.shape[0] and noise == 0.0:
+        raise InputError(
+            f"n must not be more than the {pool.shape[0]} candidates, got {count}: a value without noise is known after one "
+            f"call; ask for fewer, or pass more candidates"
+        )
     features = target.features if isinstance(target, Empirical) else None
-    ratio = (prior.noise / prior.amplitude) ** 2
+    ratio = (noise / prior.amplitude) ** 2
     state = seed.child("choice").sequence()
     if begun.method != "herd" and ratio > _AUDIBLE * float(prior.kernel.diagonal(pool).max()):
         near = isinstance(target, Empirical) and target.weights.size <= EXACT_ROWS
@@ -176,7 +182,7 @@ def _chosen(begun: Begun, count: int, first: Indices, seed: Seed) -> tuple[Indic
     start = Selection(first, pool[first], np.full(first.size, 1.0 / max(1, first.size)), np.empty(0))
     given: dict[str, Any] = {"kernel": prior.kernel} if features is None else {"features": features}
     found = _METHODS[begun.method](
-        pool, count, target=target, start=start, replace=prior.noise > 0.0, random_state=state, weights="uniform", **given
+        pool, count, target=target, start=start, replace=noise > 0.0, random_state=state, weights="uniform", **given
     )
     short = found.note if len(found) < count else ""
     return found.indices, short

@@ -59,9 +59,9 @@ def frank_wolfe(
 
     Arguments as for `herd`; replace=False allows each candidate one step only. weights: None keeps those of the steps;
     otherwise the points that have weight at the end are weighed anew, and `mmd` has a value for each point. start: its weights
-    are gone on from, and m counts its steps; of their path only the end is known, so for another kernel or target every step
-    of start shows that end. For fixed steps its weights must be those of such steps. O(N d) for each step after z and
-    O(N + m^2) memory; fully-corrective O(N m) memory.
+    are gone on from, and m counts its steps; of their path only the end is known, so for another kernel or target, and where
+    the path is an estimate with another random_state, every step of start shows that end. For fixed steps its weights must be
+    those of such steps. O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -136,22 +136,24 @@ def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: boo
             atoms.begin_at(best, refine=refine)
             continue
         gap = float(slopes[best]) - atoms.slope()
-        if gap <= _GAP * scale:
+        worst = atoms.worst()
+        behind = atoms.slope() - float(atoms.slopes()[worst])
+        # With candidates barred, a step away from a held point may lead nearer where none towards another does.
+        promise = gap if replace else {"away": max(gap, behind), "pairwise": gap + behind}.get(variant, gap)
+        if promise <= _GAP * scale:
             return f"{len(atoms.table)} of {count} steps: " + (
                 "the duality gap is down to rounding, so that no step within the convex hull of the candidates leads nearer."
                 if replace
-                else "no step towards a candidate that has had none yet leads nearer, and replace=False allows no other."
+                else "no step that replace=False allows leads nearer."
             )
         if variant == "fully-corrective":
             atoms.correct(best, refine=refine)
         elif variant == "line-search":
             atoms.towards(best, refine=refine)
         elif variant == "pairwise":
-            atoms.exchange(best, atoms.worst(), refine=refine)
+            atoms.exchange(best, worst, refine=refine)
+        elif gap >= behind:
+            atoms.towards(best, refine=refine)
         else:
-            worst = atoms.worst()
-            if gap >= atoms.slope() - float(atoms.slopes()[worst]):
-                atoms.towards(best, refine=refine)
-            else:
-                atoms.away(worst)
+            atoms.away(worst)
     return ""

@@ -18,7 +18,10 @@ ALIKE = "All rows are equal, so any bandwidth does as well as any other: it is 1
 
 
 def resolved(kernel: Kernel, *sources: Points | None) -> tuple[Kernel, str]:
-    """Return the kernel with "median" bandwidths taken from the first rows that are not all alike, and a note if all are."""
+    """Return the kernel with "median" bandwidths, and a note where all rows are equal.
+
+    They are taken from the first source whose rows are not all alike; failing that, from what the sources differ by.
+    """
     if kernel.is_resolved:
         return kernel, ""
     for rows in sources:
@@ -28,6 +31,9 @@ def resolved(kernel: Kernel, *sources: Points | None) -> tuple[Kernel, str]:
             return kernel.resolve(rows, random_state=_SEED), ""
         except InputError:  # all rows of the sample are equal, though not all rows
             return kernel.resolve(np.unique(rows, axis=0), random_state=_SEED), ""
+    different = np.unique(np.stack([rows[0] for rows in sources if rows is not None]), axis=0)
+    if len(different) > 1:
+        return kernel.resolve(different, random_state=_SEED), ""
     return kernel.resolved_by(1.0), ALIKE
 
 
