@@ -78,6 +78,9 @@ def compose(tables: Mapping[str, Table]) -> str:
     ]
     if any(table["quick"] for table in tables.values()):
         lines += ["**These are quick runs with small sizes, made to see that everything works. They show nothing.**", ""]
+    left_out = [name for name in ORDER if name not in tables]
+    if left_out:
+        lines += [f"Tables that the command takes and that are not here: {', '.join(left_out)}.", ""]
     lines += ["## Before you read on", "", *(f"- {each}" for each in _CAVEATS), "", *_around(tables), ""]
     if selections:
         lines += ["## Choosing rows", "", *_summary(selections), ""]
