@@ -102,7 +102,7 @@ FRAMES = {
 }
 
 
-def same(found, expected):
+def assert_same(found, expected):
     """Compare values: the unit of times and the width of types depend on the writer."""
     assert found.column_names == expected.column_names
     for name in expected.column_names:
@@ -116,13 +116,13 @@ def same(found, expected):
 @pytest.mark.parametrize("skip", [0, 1, 2, 3, 5])
 def test_files(name, skip, tmp_path):
     (tmp_path / name).write_bytes(WRITERS[name](ROWS))
-    same(read(tmp_path / name, skip), ROWS.slice(skip))
+    assert_same(read(tmp_path / name, skip), ROWS.slice(skip))
 
 
 @pytest.mark.parametrize("name", FRAMES)
 @pytest.mark.parametrize("skip", [0, 1, 2, 3, 5])
 def test_frames(name, skip):
-    same(read(FRAMES[name](ROWS), skip), ROWS.slice(skip))
+    assert_same(read(FRAMES[name](ROWS), skip), ROWS.slice(skip))
 
 
 class Piped:
@@ -152,13 +152,13 @@ def test_standard_input(name, skip, monkeypatch):
     monkeypatch.setattr("sys.stdin", Piped(WRITERS[name](ROWS)))
     assert open_source("-").label == "standard input"
     monkeypatch.setattr("sys.stdin", Piped(WRITERS[name](ROWS)))
-    same(read("-", skip), ROWS.slice(skip))
+    assert_same(read("-", skip), ROWS.slice(skip))
 
 
 def test_an_open_file_is_a_stream_too(tmp_path):
     (tmp_path / "rows").write_bytes(as_csv(ROWS))
     with (tmp_path / "rows").open("rb") as file:
-        same(read(file), ROWS)
+        assert_same(read(file), ROWS)
 
 
 def test_numbers_in_text_keep_all_their_digits(tmp_path):
