@@ -10,8 +10,8 @@ from supersample._typing import Floats
 from supersample.embedding import MeanEmbedding
 from supersample.embedding.measures import Empirical
 from supersample.embedding.measures.embedded import Embedded
-from supersample.features import FeatureMap, Fourier
-from supersample.features.judge import Judge
+from supersample.features import FeatureMap
+from supersample.features.judge import held_out_map
 from supersample.features.kernels import Kernel
 from supersample.features.waves import Waves
 from supersample.selection.target import ExactField, FeatureField, Field
@@ -20,7 +20,7 @@ __all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "needs_estimate", "sam
 
 #: Up to this many points of the target, E is computed exactly, in about a second.
 EXACT_ROWS = 20_000
-_HELD_OUT = 512
+_HELD_OUT, _ORIGIN_ROWS = 512, 1000
 #: Kernel values between a sample of the target and all of it, and the least rows of such a sample.
 _KERNEL_VALUES, _LEAST_ROWS = 200_000_000, 500
 _BLOCK = 4096
@@ -57,8 +57,10 @@ def estimated_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> 
     assert isinstance(measure, Empirical)
     if not field.kernel.has_spectrum:
         return sampled_squares(field.kernel, measure, rows, table, seed.child("held-out"))
-    judge = _judge(field.kernel, measure, seed.child("held-out"))
-    mean = MeanEmbedding(judge).update(measure.points, measure.weights).mean
+    points = measure.points
+    state = seed.child("held-out").sequence()
+    judge = held_out_map(field.kernel, _HELD_OUT, 0, points, origin=points[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
+    mean = MeanEmbedding(judge).update(points, measure.weights).mean
     return _by_features(judge, mean, rows, table)
 
 
@@ -93,10 +95,3 @@ def _by_features(judge: FeatureMap, mean: Floats, rows: Floats, table: Floats) -
     draws = (differences[-1].reshape(2, -1) ** 2).sum(axis=0)
     error = float(draws.std(ddof=1) * np.sqrt(draws.size))
     return Estimate(squares, error, f"{judge.n_features} features that took no part in the choice")
-
-
-def _judge(kernel: Kernel, measure: Empirical, seed: Seed) -> FeatureMap:
-    origin, state = measure.points[:1000].mean(axis=0), seed.sequence()
-    if kernel.is_radial:
-        return Judge(kernel, _HELD_OUT, origin=origin, random_state=state)
-    return Fourier(kernel, _HELD_OUT, origin=origin, random_state=state)
