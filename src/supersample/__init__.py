@@ -1,6 +1,7 @@
 """Replace a data set, or a stream without end, by the few real points that stand for it."""
 
 import sys
+from typing import TYPE_CHECKING
 
 from supersample import errors, features
 from supersample.embedding import MeanEmbedding, measures
@@ -23,7 +24,21 @@ from supersample.selection import (
     online_critic,
     quadrature_weights,
 )
-from supersample.summary import Comparison, Progress, Summary, SuperSampler, load
+from supersample.summary import Comparison, Progress, Summary, load
+
+if TYPE_CHECKING:
+    from supersample.summary.sampler import SuperSampler
+else:
+
+    def __getattr__(name):
+        """Import the estimator when it is first asked for: scikit-learn takes as long to import as all the rest together."""
+        if name == "SuperSampler":
+            from supersample.summary.sampler import SuperSampler
+
+            globals()[name] = SuperSampler
+            return SuperSampler
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 # `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
 sys.modules[__name__ + ".kernels"] = kernels
@@ -59,3 +74,7 @@ __all__ = [
     "two_sample_test",
     "wkh",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -101,11 +101,11 @@ def test_what_means_nothing_on_a_cluster_is_refused(tmp_path):
         ss.summarize(dask.delayed([1, 2]))
 
 
-def test_engines_are_imported_only_where_their_frames_are_passed():
+def test_engines_and_scikit_learn_are_imported_only_where_they_are_asked_for():
     code = (
         "import sys, numpy, supersample, supersample.engines; "
         "supersample.summarize(numpy.zeros((10, 2)), 2); "
-        "found = {'dask', 'distributed', 'pyspark', 'py4j'} & set(sys.modules); "
+        "found = {'dask', 'distributed', 'pyspark', 'py4j', 'sklearn', 'scipy.stats'} & set(sys.modules); "
         "assert not found, found"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Literal
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats, PointsLike, RandomState
@@ -161,11 +161,11 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method)
     error = float(values.std(ddof=1)) / np.sqrt(values.size)
     rounding = 1e-12 * float(kernels[0].diagonal(samples.x[:1].astype(np.float64))[0])
     if error > rounding:
-        pvalue = float(stats.t.sf(mean / error, values.size - 1))
+        pvalue = float(special.stdtr(values.size - 1, -mean / error))
     else:
         # All blocks agree: under the null a block is as likely above zero as below, so n of n has this chance.
         pvalue = 0.5**values.size if mean > rounding else 1.0
-    quantiles = {level: float(error * stats.t.ppf(level, values.size - 1)) for level in QUANTILES}
+    quantiles = {level: float(error * special.stdtrit(values.size - 1, level)) for level in QUANTILES}
     return TestResult(
         statistic=mean,
         pvalue=max(pvalue, np.finfo(np.float64).tiny),

@@ -1,9 +1,8 @@
-"""Summaries: of arrays with scikit-learn's conventions, and of whole tables."""
+"""Summaries of whole tables; those of arrays, with scikit-learn's conventions, are in `sampler`."""
 
 from supersample.summary.comparison import ColumnChange, Comparison
 from supersample.summary.progress import Progress
-from supersample.summary.sampler import SuperSampler
 from supersample.summary.summarize import summarize
 from supersample.summary.summary import Summary, load
 
-__all__ = ["ColumnChange", "Comparison", "Progress", "Summary", "SuperSampler", "load", "summarize"]
+__all__ = ["ColumnChange", "Comparison", "Progress", "Summary", "load", "summarize"]
