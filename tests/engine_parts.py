@@ -55,8 +55,8 @@ def written(folder, sizes=SIZES):
     return tables
 
 
-def reader(folder, *, killed=None, broken=None, marker=None):
-    """Return a function that reads a partition: `broken` never can, `killed` kills its process the first time.
+def reader(folder, *, killed=None, stumbles=None, broken=None, marker=None):
+    """Return a function that reads a partition: `broken` never can, `killed` kills its process and `stumbles` raises once.
 
     It is a closure, so that it travels by value: workers cannot import the tests.
     """
@@ -65,9 +65,11 @@ def reader(folder, *, killed=None, broken=None, marker=None):
     def read(index):
         if index == broken:
             raise OSError("the disk is on fire")
-        if index == killed and not os.path.exists(marker):  # noqa: PTH110
+        if index in (killed, stumbles) and not os.path.exists(marker):  # noqa: PTH110
             with open(marker, "w") as file:  # noqa: PTH123
                 file.write(str(os.getpid()))
+            if index == stumbles:
+                raise OSError("the network is away")
             os.kill(os.getpid(), signal.SIGKILL)
         return parquet.read_table(f"{folder}/{index}.parquet")
 

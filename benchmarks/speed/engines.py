@@ -61,10 +61,10 @@ def with_spark(folder: str, workers: int, cores: int, copies: int) -> dict[str, 
 
         return session.range(0, len(chosen), 1, len(chosen)).mapInArrow(read, schema)
 
-    watch = _Watch("pyspark.daemon")
+    python, jvm = _Watch("pyspark.daemon"), _Watch("org.apache.spark.deploy.SparkSubmit")
     try:
         _timed(frame(paths[:workers]))
-        return {**_timed(frame(paths * copies)), "worker_mb": watch.stop()}
+        return {**_timed(frame(paths * copies)), "worker_mb": python.stop(), "jvm_mb": jvm.stop()}
     finally:
         session.stop()
 
@@ -157,7 +157,7 @@ def _engine(label: str, work: Any, folder: str, expected: str, rows: list[Row], 
         rows.append(
             {
                 "engine": label, "workers": workers, "cores": cores, "rows": found["rows"], "seconds": found["seconds"],
-                "rows/s": speed, "peak MB of a worker": found["worker_mb"],
+                "rows/s": speed, "peak MB of a worker": found["worker_mb"], "of the JVM": found.get("jvm_mb", ""),
                 "bytes": "the local engine's" if same else "others" if times == 1 else "",
             }
         )  # fmt: skip
@@ -179,6 +179,7 @@ BENCHMARK = Benchmark(
         "Rows are taken times ten by reading the files again: another random stream for each partition, the same rows.",
         "A first small run, untimed, lets workers import and load what is compiled.",
         "A worker brings a core: with one, all of the engine (scheduler, JVM, caller, Python) has one core, with two two.",
+        "Memory of a worker is that of a Python process. The JVM, caller and executor in one here, has 1 GB of heap to fill.",
         "The row of one worker with all cores shows how much of the other one the rest of the engine takes; not a target.",
     ],
     _run,

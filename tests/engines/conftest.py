@@ -43,6 +43,11 @@ class DaskEngine:
     def columns(self, frame, names):
         return frame[names]
 
+    def read(self, folder):
+        import dask.dataframe as dd
+
+        return dd.read_parquet(folder)
+
     def work_for_others(self):
         assert self.client.submit(sum, [1, 2]).result() == 3
 
@@ -86,6 +91,9 @@ class SparkEngine:
 
     def columns(self, frame, names):
         return frame.select(*names)
+
+    def read(self, folder):
+        return self.session.read.parquet(str(folder))
 
     def work_for_others(self):
         assert self.session.range(3).count() == 3

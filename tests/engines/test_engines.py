@@ -4,10 +4,12 @@ import importlib
 import inspect
 import os
 import signal
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 
 import supersample as ss
@@ -37,6 +39,13 @@ def test_a_worker_killed_in_mid_run_leaves_no_trace(engine, folder, expected, tm
     marker = tmp_path / "killed"
     found = ss.summarize(engine.frame(reader(folder, killed=3, marker=str(marker)), len(SIZES)), **OPTIONS)
     assert not Path(f"/proc/{int(marker.read_text())}").exists()  # it was another process, and it is gone
+    assert found.to_bytes() == expected
+
+
+def test_a_task_that_is_tried_again_leaves_no_trace(engine, folder, expected, tmp_path):
+    marker = tmp_path / "stumbled"
+    found = ss.summarize(engine.frame(reader(folder, stumbles=2, marker=str(marker)), len(SIZES)), **OPTIONS)
+    assert marker.exists()
     assert found.to_bytes() == expected
 
 
@@ -77,6 +86,27 @@ def test_a_partition_that_cannot_be_read_is_named_in_one_error(engine, folder):
         ss.summarize(engine.frame(reader(folder, broken=0), len(SIZES)), **OPTIONS)
 
 
+def test_threads_are_told_of_their_own_partition(engine, folder):
+    def told(broken):
+        with pytest.raises(ss.errors.InputError) as found:
+            ss.summarize(engine.frame(reader(folder, broken=broken), len(SIZES)), **OPTIONS)
+        return str(found.value).split(" could not be read")[0]
+
+    with ThreadPoolExecutor(2) as threads:
+        assert list(threads.map(told, (2, 3))) == ["partition 2", "partition 3"]
+
+
+def test_a_damaged_file_behind_the_engines_own_reader_ends_in_one_error(engine, tables, tmp_path):
+    parquet.write_table(tables[0], tmp_path / "0.parquet")
+    parquet.write_table(tables[3], tmp_path / "3.parquet")
+    assert ss.summarize(engine.read(tmp_path), **OPTIONS).n_seen == SIZES[0] + SIZES[3]
+    bytes_ = bytearray((tmp_path / "3.parquet").read_bytes())
+    bytes_[4 : len(bytes_) // 2] = bytes(len(bytes_) // 2 - 4)  # the footer stays whole
+    (tmp_path / "3.parquet").write_bytes(bytes_)
+    with pytest.raises(ss.errors.InputError, match=r"^partition [01] could not be read: .*nothing was"):
+        ss.summarize(engine.read(tmp_path), **OPTIONS)
+
+
 def test_what_a_partition_holds_and_cannot_be_used_is_told(engine, folder):
     read = reader(folder)
     frame = engine.frame(lambda index: read(3).set_column(5, "w", pa.array([-1.0 if index == 4 else 1.0] * 1_500)), 5)
@@ -90,16 +120,60 @@ def test_no_rows_at_all_are_refused(engine, folder):
         ss.summarize(engine.frame(lambda _: read(1), 2), **OPTIONS)
 
 
-@pytest.mark.parametrize(("method", "target"), [("sbq", None), ("herd", "array")])
-def test_distributed_herding_is_that_of_the_local_engine(engine, folder, tables, method, target):
+@pytest.mark.parametrize(("method", "target"), [("sbq", None), ("wkh", None), ("herd", "array")])
+def test_distributed_herding_is_that_of_the_local_engine(engine, folder, tables, method, target, tmp_path):
     names = ["b", "count", "w"]
+    read = reader(folder, killed=3, marker=str(tmp_path / "killed"))  # in the first pass
     points = [table.select(names) for table in tables]
     few = np.random.default_rng(0).normal(size=(40, 3))
     options = {"random_state": 3, "target": None if target is None else few}
-    found = getattr(ss, method)(engine.columns(engine.frame(reader(folder), len(SIZES)), names), 12, **options)
+    found = getattr(ss, method)(engine.columns(engine.frame(read, len(SIZES)), names), 12, **options)
+    assert (tmp_path / "killed").exists()
     assert same_selection(found, chosen_locally(points, method, 12, **options))
     rows = pa.concat_tables(points).take(pa.array(found.indices))
     assert np.array_equal(np.column_stack([column.to_numpy() for column in rows.columns]), found.points)
+
+
+def test_a_worker_killed_while_it_chooses_leaves_no_trace(engine, folder, tables, tmp_path):
+    names, marker, home = ["b", "count", "w"], str(tmp_path / "killed"), os.getpid()
+
+    def bell(x, y):
+        if os.getpid() != home and not os.path.exists(marker):  # noqa: PTH110
+            with open(marker, "w") as file:  # noqa: PTH123
+                file.write(str(os.getpid()))
+            os.kill(os.getpid(), signal.SIGKILL)
+        return np.exp(-0.5 * ((x[:, None] - y[None]) ** 2).sum(axis=2))
+
+    options = {"random_state": 3, "target": np.random.default_rng(0).normal(size=(40, 3)), "kernel": bell}
+    found = ss.wkh(engine.columns(engine.frame(reader(folder), len(SIZES)), names), 12, **options)
+    assert not Path(f"/proc/{int(Path(marker).read_text())}").exists()
+    assert same_selection(found, chosen_locally([table.select(names) for table in tables], "wkh", 12, **options))
+
+
+def test_what_fails_in_the_choice_is_not_called_a_failure_to_read(engine, folder):
+    home = os.getpid()
+
+    def shy(x, y):
+        if os.getpid() != home:
+            raise RuntimeError("no kernel today")
+        return x @ y.T
+
+    frame = engine.columns(engine.frame(reader(folder), len(SIZES)), ["b", "count", "w"])
+    with pytest.raises((RuntimeError, ss.errors.InputError), match="no kernel today") as found:
+        ss.sbq(frame, 12, target=np.eye(3), kernel=shy)
+    assert "could not be read" not in str(found.value)
+
+
+def test_candidates_that_are_not_finite_are_named(engine, folder):
+    read = reader(folder)
+
+    def filled(index):
+        table = read(index)
+        return table if index == 3 else table.set_column(0, "a", table["a"].fill_null(0.0))
+
+    frame = engine.columns(engine.frame(filled, len(SIZES)), ["a", "b"])
+    with pytest.raises(ss.errors.InputError, match=r"^partition 3: candidates must be finite, got nan in column 'a'"):
+        ss.herd(frame, 12, target=np.eye(2))
 
 
 def test_the_number_of_workers_leaves_no_trace(engine, folder, expected):

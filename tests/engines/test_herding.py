@@ -7,6 +7,9 @@ import pytest
 
 import supersample as ss
 from engine_parts import chosen_locally, mixed, same_selection
+from supersample._random import as_seed
+from supersample.engines import local
+from supersample.engines.pieces import arrays_of, deal
 
 
 @pytest.fixture(scope="module")
@@ -38,16 +41,49 @@ def test_five_machines_lose_little(method, mixture):
 
 
 def test_shares_are_equal_random_and_cover_all():
-    from supersample._random import as_seed
-    from supersample.engines.pieces import arrays_of, deal
-
     data = np.arange(2_000.0)[:, None]
-    dealt = [[arrays_of(piece) for piece in deal(index, data, 5, as_seed(0))] for index in range(5)]
+    dealt = [[arrays_of(piece) for piece in deal(index, data, [2_000] * 5, as_seed(0))] for index in range(5)]
     for pieces in dealt:
         assert np.array_equal(np.sort(np.concatenate([piece["places"] for piece in pieces])), np.arange(2_000))
         assert {len(piece["places"]) for piece in pieces} == {400}
     # So the longest way is 2,000 candidates of a part and 5 x 100 of the union, a quarter of 10,000.
     assert not np.array_equal(dealt[0][0]["places"], dealt[1][0]["places"])
+
+
+def test_a_frame_that_changes_between_passes_is_told():
+    data = np.arange(20.0)[:, None]
+    with pytest.raises(ss.errors.InputError, match=r"^partition 1: candidates must be the same .* 25 rows .* and 20 in the"):
+        deal(1, data, [20, 25], as_seed(0))
+    with pytest.raises(ss.errors.InputError, match=r"^partition 2: candidates must be the same .* 0 rows .* and 20 in the"):
+        deal(2, data, [20, 20], as_seed(0))
+
+
+def test_a_part_with_too_few_rows_is_not_returned():
+    data = np.random.default_rng(0).normal(size=(30, 2))
+    parts = [data[:10], data[10:20], data[20:]]
+    # The target is just what is dealt to the second part: its ten rows match it, and no fifteen can.
+    second = [arrays_of(deal(index, part, [10] * 3, as_seed(0))[1])["points"] for index, part in enumerate(parts)]
+    found = chosen_locally(parts, "herd", 15, random_state=0, target=np.concatenate(second), bandwidth=0.5)
+    assert np.argmin(found.runs) == 1
+    assert found.best == 3
+    assert len(found) == 15
+    assert len(chosen_locally(parts, "herd", 35, random_state=0, replace=True)) == 35
+
+
+def test_parts_without_rows_keep_their_place():
+    none = np.empty((0, 2))
+    found = chosen_locally([np.eye(2)[:1], none, none, np.eye(2)[1:]], "herd", 2, random_state=1, bandwidth=1.0)
+    assert found.runs.shape == (5,)
+    assert np.isinf(found.runs[:4]).sum() >= 2
+    assert found.best == 4
+    assert sorted(found.indices) == [0, 1]
+
+
+@pytest.mark.parametrize("options", [{"weights": "heavy"}, {"kernel": "box"}, {"target": np.eye(3)}, {"replace": "no"}])
+def test_wrong_options_are_refused_before_all_rows_are_read(options, monkeypatch):
+    monkeypatch.setattr(local._Cluster, "each", lambda *_: pytest.fail("rows were read"))
+    with pytest.raises(ss.errors.SupersampleError, match=next(iter(options))):
+        chosen_locally([np.eye(2), np.eye(2)], "sbq", 2, **options)
 
 
 def test_rows_as_their_own_target_are_judged_by_features_they_were_not_chosen_by():

@@ -28,6 +28,9 @@ from supersample.summary import Summary
 
 __all__ = ["cluster", "partitions", "run"]
 
+#: How often a task that raised is tried again on a cluster, as Spark does by default: what it gives is the same each time.
+_RETRIES = 3
+
 
 def run(frame: Any, job: Job) -> Summary:
     """Summarise a Dask DataFrame or Array where it lies.
@@ -124,10 +127,10 @@ def _here(wanted: list[Any], *, progress: bool) -> list[bytes]:
 
 
 def _by_client(client: Any, wanted: list[Any], *, progress: bool) -> list[bytes]:
-    futures = client.compute(wanted)
+    futures = client.compute(wanted, retries=_RETRIES)
     try:
         if progress:
-            sys.modules["distributed"].progress(futures)
+            sys.modules["distributed"].progress(futures, notebook=False)  # a notebook's bar would have to be shown by hand
         return list(client.gather(futures))
     finally:
         client.cancel(futures)  # after a failure, what still runs would be for nothing

@@ -31,7 +31,7 @@ class Distributed(Selection):
     """The best of s + 1 selections: those of the s parts, then that from their union.
 
     runs: MMD to the target of each of the s + 1, the last that of the union, infinite where nothing was chosen; best: the
-    place of the one returned.
+    place of the one returned, which is the nearest of those that had m rows to choose from.
     """
 
     runs: Floats = field(default_factory=lambda: np.empty(0))
@@ -64,35 +64,39 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
         raise InputError("start must be left out for candidates on a cluster; gather them, or choose anew")
     points = _first_points(cluster)
     plan = _planned(given, points, m, seed)
+    METHODS[method](points[:1], min(m, 1), **given)  # refuses wrong options before all rows are read
     passed = [moments_of(each) for each in cluster.each(lambda index, rows: embed(index, rows, plan))]
-    counts = np.array([rows for rows, _ in passed])
-    if not given["replace"] and m > counts.sum():
-        raise InputError(f"m must not be more than the {counts.sum()} candidates, got {m}; ask for fewer")
+    counts = [rows for rows, _ in passed]
+    if not given["replace"] and m > sum(counts):
+        raise InputError(f"m must not be more than the {sum(counts)} candidates, got {m}; ask for fewer")
     if plan is not None:
         first, second = (tree([sums[place] for _, sums in passed], moments.merge).mean() for place in (0, 1))
         given["target"] = Embedded(plan.feature_map, first, plan.held_out, second, points.shape[1])
     given["random_state"] = seed.child("choice").sequence()
     found = cluster.grouped(
-        lambda index, rows: deal(index, rows, len(counts), seed), lambda pieces: choose_from(pieces, m, method, given)
+        lambda index, rows: deal(index, rows, counts, seed), lambda pieces: choose_from(pieces, m, method, given)
     )
     return _best(found, m, method, given, np.concatenate([[0], np.cumsum(counts)[:-1]]))
 
 
 def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], offsets: Any) -> Distributed:
-    parts = [arrays_of(each) for each in found if each]
-    rows = np.concatenate([offsets[each["parts"]] + each["places"] for each in parts])
-    union = np.concatenate([each["points"] for each in parts])
-    if len(union) == 0:
-        one, nothing = parts[0], np.empty(0)
-        return Distributed(rows, one["points"], nothing, nothing, str(one["note"]), None, np.full(len(parts) + 1, np.inf), 0)
-    order = np.argsort(rows, kind="stable")
-    last: Selection = METHODS[method](union[order], min(m, len(union)), **given)
-    runs = np.array([path[-1] if path.size else np.inf for path in (*(each["mmd"] for each in parts), last.mmd)])
-    best = int(np.argmin(runs))
-    if best == len(parts):
-        indices = rows[order][last.indices]
-        return Distributed(indices, last.points, last.weights, last.mmd, last.note, last.kernel, runs, best)
-    one = parts[best]
+    """Choose once more, from what the parts chose, and return the best of all; a part that had too few rows cannot be it."""
+    parts = [arrays_of(each) if each else None for each in found]
+    held = [each for each in parts if each is not None]
+    chosen = np.concatenate([offsets[each["parts"]] + each["places"] for each in held])
+    rows, first = np.unique(chosen, return_index=True)
+    union = np.concatenate([each["points"] for each in held])[first]
+    runs = np.array([each["mmd"][-1] if each is not None and each["mmd"].size else np.inf for each in (*parts, None)])
+    if len(rows) == 0:
+        nothing = np.empty(0)
+        return Distributed(chosen, held[0]["points"], nothing, nothing, str(held[0]["note"]), None, runs, 0)
+    last: Selection = METHODS[method](union, m if given["replace"] else min(m, len(union)), **given)
+    runs[-1] = last.mmd[-1] if last.mmd.size else np.inf
+    whole = [each is not None and (given["replace"] or int(each["rows"]) >= m) for each in parts]
+    best = int(np.argmin(np.where([*whole, True], runs, np.inf)))
+    one = parts[best] if best < len(parts) else None
+    if one is None:
+        return Distributed(rows[last.indices], last.points, last.weights, last.mmd, last.note, last.kernel, runs, len(parts))
     indices = offsets[one["parts"]] + one["places"]
     return Distributed(indices, one["points"], one["weights"], one["mmd"], str(one["note"]), last.kernel, runs, best)
 

@@ -13,7 +13,7 @@ from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.engines.parts import naming
-from supersample.errors import InputTypeError
+from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.blocks import numbers_of
 from supersample.records.sources import open_source
 from supersample.selection import Selection, herd, sbq, wkh
@@ -39,14 +39,22 @@ def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
 
 
 def matrix(batch: pa.RecordBatch) -> Floats:
-    """Return the rows of a batch as points; every column must be of numbers, since candidates are taken as they are."""
+    """Return the rows of a batch as points: every column must be of finite numbers, since candidates are taken as they are."""
     for field in batch.schema:
         if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_boolean(field.type)):
             raise InputTypeError(
                 f"candidates must have columns of numbers, got {field.name!r} of type {field.type}; drop or encode it first, "
                 f"or use summarize, which encodes columns of all kinds"
             )
-    return np.column_stack([numbers_of(column).astype(np.float64) for column in batch.columns])
+    points = np.column_stack([numbers_of(column).astype(np.float64) for column in batch.columns])
+    bad = np.argwhere(~np.isfinite(points))
+    if bad.size:
+        row, column = bad[0]
+        raise InputError(
+            f"candidates must be finite, got {points[row, column]} in column {batch.schema.names[column]!r}; drop or fill such "
+            f"rows first, or use summarize, which knows missing values"
+        )
+    return points
 
 
 def _batches(source: Any) -> Iterator[pa.RecordBatch]:
@@ -74,14 +82,22 @@ def moments_of(data: bytes) -> tuple[int, list[Moments]]:
     return int(held["rows"]), [Moments(*(held[f"{place}{name}"] for name in _FIELDS)) for place in (0, 1) if "1totals" in held]
 
 
-def deal(index: int, source: Any, n_groups: int, seed: Seed) -> list[bytes]:
+def deal(index: int, source: Any, counts: Sequence[int], seed: Seed) -> list[bytes]:
     """Deal the rows of a partition out to groups at random, as to card players, each with its place in the partition.
 
-    Groups are of one size but for a row of each partition, so none keeps the others waiting.
+    There is a group for each partition, and they are of one size but for a row of each partition, so none keeps the others
+    waiting. counts: the rows of each partition in the first pass, which must be the same ones.
     """
+    n_groups = len(counts)
     with naming(index):
         parts = [matrix(batch) for batch in _batches(source)]
         points = np.concatenate(parts) if parts else np.empty((0, 0))
+        if index >= n_groups or len(points) != counts[index]:
+            before = counts[index] if index < n_groups else 0
+            raise InputError(
+                f"candidates must be the same each time they are read, got {before} rows in the first pass and {len(points)} "
+                f"in the second; persist the frame, or write it to files first"
+            )
     groups = (seed.child("group").child(index).generator().permutation(len(points)) + index) % n_groups
     places = [np.flatnonzero(groups == group) for group in range(n_groups)]
     return [bytes_of({"points": points[each], "places": each}) for each in places]
@@ -96,10 +112,10 @@ def choose_from(pieces: Sequence[bytes], m: int, method: str, options: Mapping[s
     parts: Indices = np.repeat(np.arange(len(held)), sizes)
     places = np.concatenate([each["places"] for each in held])
     points = np.concatenate([each["points"] for each in held if len(each["points"])])
-    found: Selection = METHODS[method](points, min(m, len(points)), **options)
+    found: Selection = METHODS[method](points, m if options["replace"] else min(m, len(points)), **options)
     return bytes_of(
         {
-            "parts": parts[found.indices], "places": places[found.indices], "points": found.points, "weights": found.weights,
-            "mmd": found.mmd, "note": np.array(found.note),
+            "rows": np.array(len(points)), "parts": parts[found.indices], "places": places[found.indices],
+            "points": found.points, "weights": found.weights, "mmd": found.mmd, "note": np.array(found.note),
         }
     )  # fmt: skip

@@ -1,7 +1,6 @@
 """Summaries of Spark frames: Arrow batches to a state for each partition, rounds of merges, and one small result.
 
-Only DataFrames are used, no RDDs, which Spark Connect does not have; it has not been tried through Spark Connect. Spark's own
-pages show how far a run has come.
+Only DataFrames are used, no RDDs, so that it works through Spark Connect too. Spark's own pages show how far a run has come.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -9,7 +8,7 @@ from itertools import chain
 from typing import Any
 
 import pyarrow as pa
-from pyspark import TaskContext
+from pyspark import StorageLevel, TaskContext
 
 from supersample.engines.job import Job
 from supersample.engines.parts import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
@@ -30,15 +29,17 @@ def run(frame: Any, job: Job) -> Summary:
     """Summarise a Spark DataFrame where it lies.
 
     The partitions that hold the first 5,000 rows are begun once more than the others. A Python worker holds a batch of rows and
-    one state, or the two that it merges, whatever the size of a partition; the driver gets the state of the whole.
+    one state, or the two that it merges, whatever the size of a partition; the driver gets the state of the whole. The states
+    of all partitions lie on the workers' disks until they are merged.
     """
     frame = _checked(frame)
     empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
-    states = _each(frame, lambda index, rows: summarize_part(empty, index, rows)).persist()
+    states = _each(frame, lambda index, rows: summarize_part(empty, index, rows))
+    states = states.persist(StorageLevel.DISK_ONLY)
     try:
         with told(frame, "one summary for each partition", parts=True):
             n_parts = 1 + max((row.part for row in states.select("part").collect()), default=0)
-        with told(frame, f"merging {n_parts} summaries"):
+        with told(frame, f"merge of {n_parts} summaries"):
             found = _merged(states, n_parts).collect()
     finally:
         states.unpersist()
@@ -74,7 +75,7 @@ class _Cluster:
             return pa.Table.from_batches([_row(ordered.column("pair")[0].as_py(), work(ordered.column("state").to_pylist()))])
 
         pieces = self.frame.mapInArrow(dealt, _SCHEMA + ", pair long").repartition(self.count, "pair")
-        with told(self.frame, f"choosing in {self.count} parts"):
+        with told(self.frame, f"choice in {self.count} parts"):
             rows = pieces.groupBy("pair").applyInArrow(chosen, _SCHEMA).collect()
         return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
 

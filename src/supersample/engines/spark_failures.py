@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
+from uuid import uuid4
 
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
@@ -18,6 +19,10 @@ from supersample.errors import InputError, SupersampleError
 
 __all__ = ["told"]
 
+_DESCRIPTION = "spark.job.description"
+#: Milliseconds to wait for the status store.
+_PATIENCE = 10_000
+
 
 @contextmanager
 def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
@@ -26,33 +31,36 @@ def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
     parts: the last stage has one task for each partition of the frame, so a task that fails there is named as a partition.
     """
     context = None if "connect" in type(frame).__module__ else frame.sparkSession.sparkContext
-    description = f"supersample: {what}"
+    description = f"supersample: {what} ({uuid4().hex[:8]})"  # what other threads run at the same time has another name
+    before = None if context is None else context.getLocalProperty(_DESCRIPTION)
     if context is not None:
         context.setJobDescription(description)
     try:
         yield
     except (PySparkException, Py4JError) as error:
         ours = _our_own(str(error))
-        index = None if ours is not None or context is None or not parts else _failed_part(context, description)
-        raise ours or _in_words(index, _cause(str(error))) from error
+        if ours is not None:
+            raise ours from error
+        index = _failed_part(context, description) if parts and context is not None else None
+        raise _in_words(index, what, _cause(str(error))) from error
     finally:
         if context is not None:
-            context.setJobDescription(None)
+            context.setJobDescription(before)
 
 
 def _our_own(told: str) -> SupersampleError | None:
     """Return the error that our function raised in a worker, where it is that which failed."""
-    found = re.search(r"supersample\.errors\.(\w+): (partition .+)", told)
+    found = re.search(r"supersample\.errors\.(\w+): (.+)", told)
     if found is None or found[1] not in errors.__all__:
         return None
     kind: type[SupersampleError] = getattr(errors, found[1])
     return kind(found[2])
 
 
-def _in_words(index: int | None, cause: str) -> SupersampleError:
-    if index is None:
-        return InputError(f"source could not be read by Spark: {cause}; nothing was returned; mend the frame and run again")
-    return failed(index, cause)
+def _in_words(index: int | None, what: str, cause: str) -> SupersampleError:
+    if index is not None:
+        return failed(index, cause)
+    return InputError(f"source could not be worked on by Spark ({what}): {cause}; nothing was returned; mend it and run again")
 
 
 def _cause(told: str) -> str:
@@ -64,7 +72,9 @@ def _cause(told: str) -> str:
 def _failed_part(context: Any, description: str) -> int | None:
     """Return the partition whose task failed most often in the last stage of the job that failed, None where none did."""
     try:
-        tracker, store = context.statusTracker(), context._jsc.sc().statusStore()
+        scala = context._jsc.sc()
+        scala.listenerBus().waitUntilEmpty(_PATIENCE)  # the store learns of what happened a little later
+        tracker, store = context.statusTracker(), scala.statusStore()
         jobs = tracker.getJobIdsForGroup(context.getLocalProperty("spark.jobGroup.id"))
         job = max(each for each in jobs if store.job(each).description().contains(description))
         stage = max(tracker.getJobInfo(job).stageIds)

@@ -1,4 +1,4 @@
-"""A Dask worker lets go of the states that it has merged, so its memory does not grow with the number of partitions."""
+"""What only Dask has: states in the memory of workers, which are let go, and a bar of its own."""
 
 import math
 
@@ -36,3 +36,13 @@ def test_states_are_let_go_once_merged():
         cluster.scheduler.add_plugin(held)
         assert ss.summarize(points, prototypes=10, criticisms=0, random_state=0).n_seen == n_parts * 500
     assert 2 <= held.most <= 2 + math.ceil(math.log2(n_parts)) + 2  # one waiting at each level, two in work, two being let go
+
+
+def test_a_cluster_shows_a_bar_of_its_own(capsys):
+    import dask.array as da
+    from distributed import Client, LocalCluster
+
+    points = da.from_array(np.random.default_rng(0).normal(size=(6_000, 2)), chunks=(3_000, 2))
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
+        ss.summarize(points, prototypes=10, criticisms=0, random_state=0, progress=True)
+    assert "100% Completed" in capsys.readouterr().out
