@@ -24,8 +24,8 @@ _COLOURS = {
     "aix360": "#7F3C8D",
     "mmd-critic": "#8C6D31",
     "datasketches": "#56B4E9",
-    "scikit-learn": "#E69F00",
-    "scikit-learn-extra": "#999999",
+    "scikit-learn": "#6B7280",
+    "scikit-learn-extra": "#B8BCC4",
 }
 _MARKERS = "oDs^vP<>X*"
 _STYLE: dict[Any, Any] = {
