@@ -139,6 +139,21 @@ def test_features_of_a_kernel_without_a_spectrum():
     assert min(scores(data, kernel, found, best)) > 0.95
 
 
+@pytest.mark.parametrize("classes", [1, 3])
+def test_the_judge_of_a_kernel_without_a_spectrum_does_not_flatter(classes):
+    """Far from the landmarks, features of landmarks would show nothing of what is missed."""
+    rng = np.random.default_rng(5)
+    data = rng.normal(size=(2_000, 2)) * [1.0, 5.0]
+    labels = rng.integers(classes, size=2_000)
+    bell = Function(lambda x, y: Gaussian(0.3)(x, y), "bell")
+    found = ss.critic(data, 10, 0, kernel=bell, labels=labels, method="features", n_features=64, random_state=0).prototypes
+    gram = np.where(labels[:, None] == labels, Gaussian(0.3)(data), 0.0)
+    for size in range(1, 11):
+        some = found.indices[:size]
+        exact = np.sqrt(gram.mean() - 2 * gram[:, some].mean() + gram[np.ix_(some, some)].mean())
+        assert found.mmd[size - 1] == pytest.approx(exact, rel=0.01)  # by 100,000 draws of 2,000 rows
+
+
 def test_auto_is_exact_for_few_rows_and_features_repeat_by_seed():
     data = np.random.default_rng(0).normal(size=(400, 3))
     first, second = (ss.critic(data, 6, 4, method=method, random_state=5) for method in ("auto", "exact"))

@@ -10,7 +10,7 @@ from supersample._typing import Floats, PointsLike
 from supersample.embedding.measures import Empirical, Measure
 from supersample.errors import InputError, MismatchError
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
-from supersample.features.kernels.base import Bandwidth
+from supersample.features.kernels.bandwidth import Bandwidth
 from supersample.judgement.likelihood import Prior
 from supersample.records.arrays import check_points
 from supersample.selection.scale import resolved, rows_of

@@ -12,7 +12,7 @@ from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.embedding.measures import Empirical, Measure
 from supersample.errors import InputError, InputTypeError
 from supersample.features.kernels import Kernel, KernelLike
-from supersample.features.kernels.base import Bandwidth
+from supersample.features.kernels.bandwidth import Bandwidth
 from supersample.judgement.begun import Asked, Begun, begin, go_on
 from supersample.judgement.calls import values_of
 from supersample.judgement.likelihood import Prior, fitted

@@ -7,7 +7,7 @@ from scipy import linalg, optimize
 
 from supersample._typing import Floats
 from supersample.features.kernels import Kernel
-from supersample.features.kernels.base import Stationary
+from supersample.features.kernels.stationary import Stationary
 
 __all__ = ["Prior", "fitted", "log_likelihood"]
 

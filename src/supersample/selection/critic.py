@@ -8,12 +8,13 @@ import numpy.typing as npt
 from supersample._random import Seed, as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
+from supersample.embedding.measures import Empirical
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
-from supersample.features.judge import held_out_map
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_count, check_points, choose
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
+from supersample.selection.judging import held_out_squares
 from supersample.selection.pool import ExactPool, FeaturePool, Pool
 from supersample.selection.result import Critique, Selection
 
@@ -21,8 +22,6 @@ __all__ = ["critic", "explain", "mmd_path"]
 
 #: Up to this many rows the exact column means take about a second.
 _EXACT_ROWS = 20_000
-#: Features that the selection never sees; they judge it.
-_HELD_OUT = 512
 #: Rows whose mean is the origin of features.
 _ORIGIN_ROWS = 1000
 #: Rows whose kernel values are held at a time.
@@ -161,17 +160,16 @@ def _feature_map(kernel: Kernel, rows: Floats, n_features: int, seed: Seed) -> F
 
 
 def _held_out_path(kernel: Kernel, rows: Floats, chosen: Indices, codes: npt.NDArray[np.int64] | None, seed: Seed) -> Floats:
-    """Return the MMD path measured by features that the selection has not seen; of each class by itself where there are any."""
-    state = seed.child("held-out").sequence()
-    judge = held_out_map(kernel, _HELD_OUT, _HELD_OUT, rows, origin=rows[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
+    """Return the MMD path by what the selection has not seen; of each class by itself, as its share, where there are any."""
     labels = np.zeros(rows.shape[0], dtype=np.int64) if codes is None else codes
+    table = np.tril(np.ones((chosen.size, chosen.size))) / np.arange(1, chosen.size + 1)[:, None]
     squares = np.zeros(chosen.size)
-    sizes = np.arange(1, chosen.size + 1)[:, None]
     for code in np.unique(labels):
-        target = np.zeros(judge.n_features)
-        for part in np.array_split(np.flatnonzero(labels == code), max(1, rows.shape[0] // _PART)):
-            if part.size:
-                target += judge.transform(rows[part]).sum(axis=0, dtype=np.float64)
-        mine = np.where((labels[chosen] == code)[:, None], judge.transform(rows[chosen]).astype(np.float64), 0.0)
-        squares += ((target / rows.shape[0] - np.cumsum(mine, axis=0) / sizes) ** 2).sum(axis=1)
-    return np.asarray(np.sqrt(squares))
+        members, mine = np.flatnonzero(labels == code), labels[chosen] == code
+        share = members.size / labels.size
+        points, weights = rows[chosen[mine]], table[:, mine] / share
+        if not mine.any():
+            points, weights = rows[members[:1]], np.zeros((chosen.size, 1))
+        of_class = held_out_squares(kernel, Empirical(rows[members]), points, weights, seed.child("held-out"))
+        squares += share**2 * of_class.squares
+    return np.asarray(np.sqrt(np.maximum(squares, 0.0)))

@@ -16,7 +16,7 @@ from supersample.features.kernels import Kernel
 from supersample.features.waves import Waves
 from supersample.selection.target import ExactField, FeatureField, Field
 
-__all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "needs_estimate", "sampled_squares"]
+__all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "held_out_squares", "needs_estimate", "sampled_squares"]
 
 #: Up to this many points of the target, E is computed exactly, in about a second.
 EXACT_ROWS = 20_000
@@ -46,20 +46,23 @@ def needs_estimate(field: Field) -> bool:
 
 
 def estimated_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> Estimate:
-    """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, by nothing that took part in the choice of the rows.
-
-    Kernels with a spectrum are judged by held-out random frequencies; others by a sample of the target, since landmarks
-    could only show too little.
-    """
+    """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, by nothing that took part in the choice of the rows."""
     measure = field.measure
     if isinstance(measure, Embedded):
         return _by_features(measure.held_out, measure.held_out_mean, rows, table)
     assert isinstance(measure, Empirical)
-    if not field.kernel.has_spectrum:
-        return sampled_squares(field.kernel, measure, rows, table, seed.child("held-out"))
-    points = measure.points
-    state = seed.child("held-out").sequence()
-    judge = held_out_map(field.kernel, _HELD_OUT, 0, points, origin=points[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
+    return held_out_squares(field.kernel, measure, rows, table, seed.child("held-out"))
+
+
+def held_out_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:
+    """Return the same for a measure of points, by random frequencies of the kernel that the choice has not seen.
+
+    Kernels without a spectrum are judged by a sample of the target, since landmarks could only show too little.
+    """
+    if not kernel.has_spectrum:
+        return sampled_squares(kernel, measure, rows, table, seed)
+    points, state = measure.points, seed.sequence()
+    judge = held_out_map(kernel, _HELD_OUT, 0, points, origin=points[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
     mean = MeanEmbedding(judge).update(points, measure.weights).mean
     return _by_features(judge, mean, rows, table)
 

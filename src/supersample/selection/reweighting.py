@@ -8,7 +8,7 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample.embedding.measures import Empirical
 from supersample.errors import InputError
 from supersample.features.kernels import KernelLike, as_kernel
-from supersample.features.kernels.base import Bandwidth
+from supersample.features.kernels.bandwidth import Bandwidth
 from supersample.records.arrays import check_points, choose
 from supersample.selection.scale import resolved, rows_of
 from supersample.selection.target import TargetLike, as_measure, drawn_where_open

@@ -15,7 +15,7 @@ from supersample.embedding.moments import squared_norms
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
 from supersample.features.kernels import Kernel, KernelLike, as_kernel
-from supersample.features.kernels.base import Bandwidth
+from supersample.features.kernels.bandwidth import Bandwidth
 from supersample.records.arrays import check_points
 from supersample.selection.scale import resolved, rows_of
 

@@ -1,16 +1,19 @@
-"""The median heuristic: the typical distance between two rows, from a bounded sample."""
+"""Bandwidths, and the median heuristic: the typical distance between two rows, from a bounded sample."""
 
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 from scipy.spatial.distance import pdist
 
 from supersample._random import as_seed
 from supersample._typing import PointsLike, RandomState
-from supersample.errors import InputError
+from supersample.errors import InputError, InputTypeError
 from supersample.records.arrays import check_points
 
-__all__ = ["SAMPLE_ROWS", "median_distance"]
+__all__ = ["SAMPLE_ROWS", "Bandwidth", "check_bandwidth", "median_distance"]
+
+Bandwidth = float | tuple[float, ...] | Literal["median"]
 
 #: Rows in the sample: half a million pairs, whose median is within about one part in a hundred of the whole.
 SAMPLE_ROWS = 1000
@@ -40,3 +43,20 @@ def median_distance(points: PointsLike, *, metric: Literal["l1", "l2"] = "l2", r
             f"of; pass a bandwidth as a number"
         )
     return float(np.median(different))
+
+
+def check_bandwidth(value: Any, name: str) -> Bandwidth:
+    """Return the bandwidth of the kernel `name` as a float or a tuple of floats, all positive, or as the word "median"."""
+    if isinstance(value, str):
+        if value != "median":
+            raise InputError(f"bandwidth of {name} must be a positive number, one a column, or 'median', got {value!r}")
+        return "median"
+    try:
+        array: npt.NDArray[Any] = np.asarray(value)
+    except ValueError as error:
+        raise InputTypeError(f"bandwidth of {name} must be a positive number, one a column, or 'median'") from error
+    if array.dtype.kind not in "iuf" or array.ndim > 1 or array.size == 0:
+        raise InputTypeError(f"bandwidth of {name} must be a positive number, one a column, or 'median', got {value!r}")
+    if not bool(np.all(np.isfinite(array) & (array > 0))):
+        raise InputError(f"bandwidth of {name} must be positive and finite, got {value!r}")
+    return tuple(float(width) for width in array) if array.ndim else float(array)

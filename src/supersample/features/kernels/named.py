@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels.base import Bandwidth, Kernel
+from supersample.features.kernels.bandwidth import Bandwidth
+from supersample.features.kernels.base import Kernel
 from supersample.features.kernels.function import Function
 from supersample.features.kernels.product import Laplacian
 from supersample.features.kernels.radial import Cauchy, Gaussian, Matern
