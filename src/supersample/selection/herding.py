@@ -39,6 +39,9 @@ def herd(
     the n + 1 points with weights 1/(n+1). OWH eq. 8 and KHR eq. 5 print 2 z(x) in place of z(x): that would not minimise
     eq. 7. High z(x) draws points to where the target has mass; the sum keeps them apart. Ties go to the lowest row.
 
+    candidates: rows in memory, or a Dask Array or DataFrame or a Spark DataFrame of numbers. Those are chosen from where they
+    lie, by KHR Algorithm 2, and the result has the MMD of each of its s + 1 choices as `runs`, and which it is as `best`.
+
     target: a measure (`ss.measures`), an array of points, or None: the candidates themselves.
 
     kernel: a name, with `bandwidth`, a kernel, or a function. A "median" bandwidth is that of the candidates (of 1,000 of
