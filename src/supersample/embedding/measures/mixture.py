@@ -78,9 +78,10 @@ class GaussianMixture(Measure):
 
     def _energy(self, kernel: Kernel) -> float:
         total = 0.0
-        for weight, mean, covariance in zip(self.weights, self.means, self.covariances, strict=True):
-            for other, theirs, added in zip(self.weights, self.means, self.covariances, strict=True):
-                total += float(weight * other * self._mean(kernel, (mean - theirs)[None], covariance + added)[0])
+        for i, j in zip(*np.triu_indices(self.weights.size), strict=True):
+            share = self.weights[i] * self.weights[j] * (1.0 if i == j else 2.0)
+            difference, covariance = self.means[i] - self.means[j], self.covariances[i] + self.covariances[j]
+            total += float(share * self._mean(kernel, difference[None], covariance)[0])
         return total
 
     def _mean(self, kernel: Kernel, differences: Floats, covariance: Floats) -> Floats:
