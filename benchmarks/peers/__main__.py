@@ -44,10 +44,16 @@ def main() -> int:
     for name in wanted:
         print(f"\n{name}", flush=True)
         start = time.perf_counter()
-        table = tables[name]()
+        file = arguments.out / f"{name}.json"
+        file.unlink(missing_ok=True)  # what is there belongs to another run
+        try:
+            table = tables[name]()
+        except FileNotFoundError as error:
+            print(f"  not taken: {error}; pass the folder of data sets as --data", flush=True)
+            continue
         seconds = time.perf_counter() - start
         content = {**table, "quick": arguments.quick, "seconds": seconds, "surroundings": around}
-        (arguments.out / f"{name}.json").write_text(json.dumps(_rounded(content), indent=1) + "\n", encoding="utf-8")
+        file.write_text(json.dumps(_rounded(content), indent=1) + "\n", encoding="utf-8")
         print(f"  {seconds:.0f} s in all", flush=True)
     return 0
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from benchmarks.peers.pareto import beaten_by, front
 from benchmarks.peers.rows import Row, Table, error, is_ours, label, mean, measures, seconds
 
-__all__ = ["comparison_verdict", "fronts", "level_is_odd", "selection_verdict"]
+__all__ = ["comparison_verdict", "fronts", "level_is_odd", "sees", "selection_verdict"]
 
 
 def fronts(table: Table) -> tuple[list[str], list[str]]:
@@ -30,17 +30,15 @@ def selection_verdict(table: Table) -> list[str]:
             sentences.append(f"**Of {what}, no method of ours is on the front**: there are {_listed(others)}.")
         closest = min(considered, key=lambda row: mean(row["mmd"]))
         sentences.append(f"The lowest true MMD of {what} has {label(closest)}{'' if is_ours(closest) else ', not ours'}.")
-    sentences += _losses(rows)
-    return sentences
+    return [*sentences, *_losses(rows), _when_cold(rows), _memory(rows)]
 
 
 def _losses(rows: Sequence[Row]) -> list[str]:
-    """Say of each method of ours which peers are both faster and closer, its own weighting compared."""
+    """Say of each method of ours which peers are both faster and closer, whatever their weights."""
     sentences = []
     by_label = {label(row): row for row in rows}
     for row in filter(is_ours, rows):
-        alike = [each for each in rows if (each["weights"] == "equal") == (row["weights"] == "equal")]
-        peers = [name for name in beaten_by(measures(alike), label(row)) if not is_ours(by_label[name])]
+        peers = [name for name in beaten_by(measures(rows), label(row)) if not is_ours(by_label[name])]
         if peers:
             best = by_label[peers[0]]
             sentences.append(
@@ -50,22 +48,56 @@ def _losses(rows: Sequence[Row]) -> list[str]:
     return sentences
 
 
+def _when_cold(rows: Sequence[Row]) -> str:
+    """Say who is on the front where the first call counts, with what it compiles."""
+    names = front({label(row): (float(row["cold"]), mean(row["mmd"])) for row in rows})
+    ours = [name for name in names if name in {label(row) for row in rows if is_ours(row)}]
+    others = [name for name in names if name not in ours]
+    told = f"ours on the front: {_listed(ours)}" if ours else "**no method of ours is on the front**"
+    return f"Where the first call counts (cold seconds), {told}; with them: {_listed(others)}."
+
+
+def _memory(rows: Sequence[Row]) -> str:
+    """Say what memory the processes of ours and of the peers took at most."""
+    peers = sorted((row for row in rows if not is_ours(row) and row["package"] != "none"), key=lambda row: row["peak_mb"])
+    ours = [row["peak_mb"] for row in rows if is_ours(row)]
+    if not ours or not peers:
+        return "Memory has nothing to be compared with."
+    less = [label(row) for row in peers if row["peak_mb"] < min(ours)]
+    return f"Peak memory: ours {min(ours):,.0f} to {max(ours):,.0f} MB; less than all of ours take {_listed(less)}."
+
+
 def comparison_verdict(table: Table) -> list[str]:
-    """Say which test is fastest, how ours compare with the fastest peer, whose level is off and whose p-value was 0."""
+    """Say which test is fastest, how ours compare with the fastest peer, whose level is off and whose p-value was 0.
+
+    Speed counts only among tests that see the shift: that reject it in at least half of the calls.
+    """
     rows = sorted(table["rows"], key=seconds)
-    ours, peers = [row for row in rows if is_ours(row)], [row for row in rows if not is_ours(row)]
-    sentences = [f"The fastest is {label(rows[0])}, {seconds(rows[0]):.3g} s{'' if is_ours(rows[0]) else ', not ours'}."]
-    if ours and peers:
+    seeing = [row for row in rows if sees(row)]
+    ours, peers = [row for row in seeing if is_ours(row)], [row for row in seeing if not is_ours(row)]
+    sentences = []
+    if seeing:
+        last = "" if is_ours(seeing[0]) else ", not ours"
+        sentences.append(f"The fastest that sees the shift is {label(seeing[0])}, {seconds(seeing[0]):.3g} s{last}.")
+    if peers:
         for row in ours:
             ratio = seconds(row) / seconds(peers[0])
             told = f"{1.0 / ratio:.3g} times as fast as" if ratio < 1.0 else f"**{ratio:.3g} times as slow as**"
-            sentences.append(f"{label(row)} is {told} the fastest peer, {label(peers[0])}.")
+            sentences.append(f"{label(row)} is {told} the fastest peer that sees the shift, {label(peers[0])}.")
+    blind = [label(row) for row in rows if not sees(row)]
+    if blind:
+        sentences.append(f"The shift is missed in more than half of the calls by {_listed(blind)}.")
     odd = [label(row) for row in rows if level_is_odd(row)]
     off = "more than three standard errors from 5%"
     sentences.append(f"The level of {_listed(odd)} is {off}." if odd else f"No level is {off}.")
     zero = [label(row) for row in rows if row["far_pvalue"] == 0.0]
     sentences.append(f"A p-value of 0 was returned by {_listed(zero)}." if zero else "No p-value of 0 was returned.")
     return sentences
+
+
+def sees(row: Row) -> bool:
+    """Whether a test rejects the shift at 5% in at least half of its calls."""
+    return bool(mean(row["rejects"]) >= 0.5)
 
 
 def level_is_odd(row: Row) -> bool:

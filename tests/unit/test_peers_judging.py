@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from benchmarks.peers.judge import Judge, median_distance
 from benchmarks.peers.pareto import beaten_by, front
-from benchmarks.peers.verdicts import level_is_odd, selection_verdict
+from benchmarks.peers.verdicts import comparison_verdict, level_is_odd, selection_verdict
 
 
 def slow_mmd(data, few, weights, bandwidth):
@@ -50,20 +50,50 @@ def test_equals_do_not_beat_each_other():
     assert front({"a": (1.0, 1.0), "b": (1.0, 1.0)}) == ["a", "b"]
 
 
-def row(method, package, weights, mmd, seconds):
-    return {"method": method, "package": package, "weights": weights, "mmd": mmd, "warm": [seconds], "cold": 9.0}
+def row(method, package, weights, mmd, seconds, *, cold=9.0, peak_mb=300.0):
+    return {
+        "method": method, "package": package, "weights": weights, "mmd": mmd, "warm": [seconds], "cold": cold,
+        "peak_mb": peak_mb,
+    }  # fmt: skip
 
 
 def test_a_loss_is_said():
     rows = [
         row("herd", "supersample", "equal", [0.3, 0.32], 2.0),
-        row("better", "them", "equal", [0.1, 0.12], 1.0),
+        row("better", "them", "equal", [0.1, 0.12], 1.0, cold=0.5, peak_mb=40.0),
         row("sbq", "supersample", "free", [0.01, 0.012], 3.0),
     ]
     said = selection_verdict({"rows": rows})
     assert said[0] == "Of all rows, ours on the front: sbq [free weights]; with them: them better."
     assert "**Of the rows with equal weights, no method of ours is on the front**: there are them better." in said
-    assert said[-1] == ("We lose: herd (MMD 0.31 in 2 s) is beaten by them better; the closest of these at MMD 0.11 in 1 s.")
+    assert said[-3] == ("We lose: herd (MMD 0.31 in 2 s) is beaten by them better; the closest of these at MMD 0.11 in 1 s.")
+    assert said[-2] == (
+        "Where the first call counts (cold seconds), ours on the front: sbq [free weights]; with them: them better."
+    )
+    assert said[-1] == "Peak memory: ours 300 to 300 MB; less than all of ours take them better."
+
+
+def test_a_peer_with_weights_beats_ours_without():
+    rows = [row("herd", "supersample", "equal", [0.3], 2.0), row("better", "them", "free", [0.1], 1.0)]
+    assert any(
+        each.startswith("We lose: herd ") and "them better [free weights]" in each for each in selection_verdict({"rows": rows})
+    )
+
+
+def test_speed_counts_among_tests_that_see_the_shift():
+    def test(method, package, seconds, rejects):
+        taken = {"null_rejections": 10, "null_repetitions": 200, "far_pvalue": 0.01}
+        return {"method": method, "package": package, "warm": [seconds], "cold": 9.0, "rejects": rejects, **taken}
+
+    rows = [
+        test("blind", "supersample", 0.1, [0, 0, 1, 0]), test("ours", "supersample", 2.0, [1, 1, 0, 0]),
+        test("quick", "them", 0.5, [0, 0, 0, 0]), test("good", "them", 1.0, [1, 1, 1, 1]),
+    ]  # fmt: skip
+    assert comparison_verdict({"rows": rows})[:3] == [
+        "The fastest that sees the shift is them good, 1 s, not ours.",
+        "ours is **2 times as slow as** the fastest peer that sees the shift, them good.",
+        "The shift is missed in more than half of the calls by blind, them quick.",
+    ]
 
 
 @pytest.mark.parametrize(("rejections", "odd"), [(10, False), (19, False), (20, True), (0, True)])
