@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.peers.rows import Row, Table, error, is_ours, label, mean, seconds
 from benchmarks.peers.verdicts import comparison_verdict, fronts, selection_verdict
 
-__all__ = ["ORDER", "compose", "read"]
+__all__ = ["ORDER", "TRADE_OFFS", "compose", "read", "trade_offs"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _RESULTS = Path(__file__).parent / "results"
@@ -33,6 +33,10 @@ ORDER = (
     "tests",
     "tests-large",
 )
+
+#: The table whose rows of ours docs/which-method.md shows, between these lines.
+TRADE_OFFS = "mixture-10-large"
+_BEGIN, _END = "% made from the peers benchmark", "% end of what was made"
 
 _CAVEATS = (
     "One machine, few draws: a difference of less than two standard errors (the column after the MMD) is none.",
@@ -211,8 +215,25 @@ def _missing(tables: Mapping[str, Table]) -> list[str]:
     return lines + [f"| {who} | {why.replace('|', '/')} | {', '.join(where)} |" for (who, why), where in found.items()]
 
 
+def trade_offs(table: Table) -> str:
+    """Return what ours cost and give in one table, as Markdown, for the page that says which method to use."""
+    rows = sorted(filter(is_ours, table["rows"]), key=lambda row: mean(row["mmd"]))
+    lines = [
+        f"{table['n']:,} rows of {table['data']} to {table['m']} ([BENCHMARKS](../BENCHMARKS.md)):",
+        "",
+        "| | true MMD | seconds, warm | cold | peak MB |",
+        "|---|---:|---:|---:|---:|",
+        *(
+            f"| `{row['method']}`, {row['weights']} weights | {mean(row['mmd']):.3g} | {seconds(row):.3g} | {row['cold']:.3g} "
+            f"| {row['peak_mb']:,.0f} |"
+            for row in rows
+        ),
+    ]
+    return "\n".join(lines)
+
+
 def main() -> int:
-    """Write the document, and a picture for each table of selections."""
+    """Write the document, a picture for each table of selections, and our trade-offs into the page on methods."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers.document", description="BENCHMARKS.md from the results.")
     parser.add_argument("--results", type=Path, default=_RESULTS, help="folder of NAME.json")
     parser.add_argument("--out", type=Path, default=_ROOT, help="folder of BENCHMARKS.md and docs/")
@@ -228,6 +249,11 @@ def main() -> int:
         if table["kind"] == "selection":
             draw(table, folder / f"{name}.png")
     (arguments.out / "BENCHMARKS.md").write_text(compose(tables), encoding="utf-8")
+    page = arguments.out / "docs" / "which-method.md"
+    if TRADE_OFFS in tables and page.exists():
+        before, begin, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
+        _, end, after = rest.partition(_END)
+        page.write_text(f"{before}{begin}\n{trade_offs(tables[TRADE_OFFS])}\n{end}{after}", encoding="utf-8")
     return 0
 
 

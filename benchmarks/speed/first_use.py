@@ -12,8 +12,8 @@ from benchmarks.speed.report import Benchmark, Context, Result, Row, Target
 __all__ = ["BENCHMARK"]
 
 _CALLS = {
-    "ss.summarize(table)": "ss.summarize({'a': x[:, 0], 'b': x[:, 1]}, random_state=0).prototypes",
-    "ss.SuperSampler(100, 20).fit(X)": "ss.SuperSampler(100, 20, random_state=0).fit(x).prototypes_",
+    "ss.summarize(table).prototypes": "ss.summarize(dict(zip('abcd', x.T)), random_state=0).prototypes",
+    "ss.SuperSampler(100, 20).fit(X).prototypes_": "ss.SuperSampler(100, 20, random_state=0).fit(x).prototypes_",
     "ss.critic(X, 50, 10)": "ss.critic(x[:2000], 50, 10)",
     "ss.herd(X, 50)": "ss.herd(x, 50)",
     "ss.sbq(X, 50)": "ss.sbq(x, 50)",

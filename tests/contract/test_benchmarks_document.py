@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from benchmarks.peers.document import ORDER, compose, read
+from benchmarks.peers.document import ORDER, TRADE_OFFS, compose, read, trade_offs
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "peers" / "results"
@@ -17,6 +17,11 @@ def document():
 
 def test_document_is_made_from_the_results(document):
     assert document == compose(read(RESULTS)), "run python -m benchmarks.peers.document"
+
+
+def test_the_page_on_methods_has_the_numbers_of_the_results():
+    page = (ROOT / "docs" / "which-method.md").read_text(encoding="utf-8")
+    assert trade_offs(read(RESULTS)[TRADE_OFFS]) in page, "run python -m benchmarks.peers.document"
 
 
 def test_every_table_is_there_or_named_as_missing(document):
