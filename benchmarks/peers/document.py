@@ -36,7 +36,7 @@ ORDER = (
 
 #: The table whose rows of ours docs/which-method.md shows, between these lines.
 TRADE_OFFS = "mixture-10-large"
-_BEGIN, _END = "% made from the peers benchmark", "% end of what was made"
+_BEGIN, _END = "<!-- made from the peers benchmark -->", "<!-- end of what was made -->"
 
 _CAVEATS = (
     "One machine, few draws: a difference of less than two standard errors (the column after the MMD) is none.",
@@ -253,7 +253,7 @@ def main() -> int:
     if TRADE_OFFS in tables and page.exists():
         before, begin, rest = page.read_text(encoding="utf-8").partition(_BEGIN)
         _, end, after = rest.partition(_END)
-        page.write_text(f"{before}{begin}\n{trade_offs(tables[TRADE_OFFS])}\n{end}{after}", encoding="utf-8")
+        page.write_text(f"{before}{begin}\n\n{trade_offs(tables[TRADE_OFFS])}\n\n{end}{after}", encoding="utf-8")
     return 0
 
 
