@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 import dask.array as da
@@ -12,7 +12,7 @@ import numpy.typing as npt
 import supersample as ss
 from supersample.engines.herding import Distributed
 
-__all__ = ["METHODS", "choose", "choose_alone", "in_order", "lines_of", "longest_way"]
+__all__ = ["METHODS", "Wait", "choose", "choose_alone", "in_order", "lines_of", "longest_way"]
 
 Points = npt.NDArray[np.floating[Any]]
 Indices = npt.NDArray[np.int64]
@@ -45,20 +45,26 @@ def choose_alone(name: str, parts: int, pool: Points, m: int, **options: Any) ->
     return [rows[each.indices] for rows, each in found]
 
 
-def longest_way(name: str, parts: int, pool: Points, m: int, **options: Any) -> tuple[float, float]:
-    """Return the seconds of the single run, and of the longest part with the last run: where parts are side by side, the wait.
+class Wait(NamedTuple):
+    """Seconds of the single run; of the longest part and the last run; of the target's own energy, which every run takes."""
 
-    Dealing the rows out and sending what was chosen are not in it.
-    """
-    single, _ = _timed(name, pool, m, **options)
-    found = [_timed(name, pool[rows], m, **options) for rows in _shares(len(pool), parts)]
-    last, _ = _timed(name, np.concatenate([each.points for _, each in found]), m, **options)
-    return single, max(seconds for seconds, _ in found) + last
+    single: float
+    longest: float
+    energy: float
 
 
-def _timed(name: str, pool: Points, m: int, **options: Any) -> tuple[float, ss.Selection]:
+def longest_way(name: str, parts: int, pool: Points, m: int, **options: Any) -> Wait:
+    """Time what one waits for where parts are side by side; dealing rows out and sending what was chosen are not in it."""
+    single, _ = _timed(METHODS[name], pool, m, **options)
+    found = [_timed(METHODS[name], pool[rows], m, **options) for rows in _shares(len(pool), parts)]
+    last, _ = _timed(METHODS[name], np.concatenate([each.points for _, each in found]), m, **options)
+    energy, _ = _timed(options["target"].energy, options["kernel"])
+    return Wait(single, max(seconds for seconds, _ in found) + last, energy)
+
+
+def _timed(work: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
     start = time.perf_counter()
-    found = METHODS[name](pool, m, **options)
+    found = work(*arguments, **options)
     return time.perf_counter() - start, found
 
 
