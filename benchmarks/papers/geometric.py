@@ -239,7 +239,7 @@ def _choose(split: Split, sizes: tuple[int, ...], largest: int) -> tuple[Indices
 
 
 def _firsts(choices: list[Indices], sizes: tuple[int, ...]) -> dict[int, list[Indices]]:
-    """Read greedy choices off at each size that all of them reach: they end where all candidates are spanned."""
+    """Read greedy choices off at each size that all of them reach: they end where no candidate adds anything."""
     return {m: [each[:m] for each in choices] for m in sizes if all(m <= each.size for each in choices)}
 
 
