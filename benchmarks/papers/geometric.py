@@ -99,10 +99,10 @@ def _match(data: Path, pool_size: int, sizes: tuple[int, ...], seed: int) -> dic
     for name, method in _SINGLE.items():
         lines[name] = {n: float(each) for n, each in enumerate(method(pool, max(sizes), **options).mmd, start=1)}
     for parts, name in product(_PARTS, METHODS):
-        runs = {m: choose(name, parts, pool, m, partition=seed, **options).runs for m in sizes}
+        found = {m: choose(name, parts, pool, m, partition=seed, **options) for m in sizes}
         _, distributed, alone = lines_of(name, parts)
-        lines[distributed] = {m: float(each.min()) for m, each in runs.items()}
-        lines[alone] = {m: float(each[:-1].mean()) for m, each in runs.items()}
+        lines[distributed] = {m: float(each.mmd[-1]) for m, each in found.items()}
+        lines[alone] = {m: float(each.runs[:-1].mean()) for m, each in found.items()}
     return lines
 
 
