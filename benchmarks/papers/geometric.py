@@ -1,6 +1,7 @@
 """Geometric rates for kernel-based sampling: figure 1 and figure 2, on one machine and on several."""
 
 from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,16 @@ from sklearn.linear_model import LogisticRegression
 import supersample as ss
 from benchmarks.papers.figures import loglog_slope, panels, write_numbers
 from benchmarks.papers.geometric_data import NAMES, Split, coreset, read
-from benchmarks.papers.geometric_distributed import FIGURE_1, FIGURE_2, STYLE
+from benchmarks.papers.geometric_distributed import METHODS, Wait, choose, choose_alone, in_order, lines_of, longest_way
 from benchmarks.papers.herding_data import KERNEL, mixture
 from benchmarks.papers.trials import one_thread_workers
+from supersample.features.kernels import KernelLike
 
 __all__ = ["run"]
 
 Floats = npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
+Weighted = tuple[Indices, Floats]
 
 _STYLE: dict[str, dict[str, Any]] = {
     "random": {"color": "#CC79A7", "linestyle": ":", "marker": "v"},
@@ -27,11 +30,20 @@ _STYLE: dict[str, dict[str, Any]] = {
     "WKH": {"color": "#56B4E9", "linestyle": "-", "marker": "^"},
     "SBQ": {"color": "#D55E00", "linestyle": "-", "marker": "s"},
     "SBQ, unweighted": {"color": "#E69F00", "linestyle": ":", "marker": "x"},
-    **STYLE,
+    "5-WKH": {"color": "#56B4E9", "linestyle": "--", "marker": "<"},
+    "10-WKH": {"color": "#56B4E9", "linestyle": ":", "marker": ">"},
+    "5-SBQ": {"color": "#D55E00", "linestyle": "--", "marker": "d"},
+    "10-SBQ": {"color": "#D55E00", "linestyle": ":", "marker": "p"},
+    "5-WKH-1": {"color": "#000000", "linestyle": "--", "marker": "1"},
+    "5-SBQ-1": {"color": "#000000", "linestyle": ":", "marker": "2"},
 }
-_METHODS = {"herding": ss.herd, "WKH": ss.wkh, "SBQ": ss.sbq}
+_SINGLE = {"herding": ss.herd, **METHODS}
 #: Candidates of CovType, of half a million rows: a step of SBQ reads its whole factor.
 _LARGEST_POOL = 20_000
+#: Numbers of parts in figure 1; figure 2 has five.
+_PARTS = (5, 10)
+#: Random partitions that the distributed lines of figure 2 are means of; those of one part alone are means of its five parts.
+_PARTITIONS = 3
 
 
 def run(out: Path, data: Path, quick: bool) -> None:
@@ -47,30 +59,84 @@ def run(out: Path, data: Path, quick: bool) -> None:
 
 def _matching(out: Path, data: Path, quick: bool) -> None:
     """Figure 1: MMD to the mixture of twenty Gaussians."""
-    pools, largest = (2, 40) if quick else (10, 200)
+    pools, pool_size, sizes = (2, 2_000, (10, 20, 40)) if quick else (10, 10_000, (10, 20, 50, 100, 200))
     with one_thread_workers() as workers:
-        paths = list(workers.map(partial(_match, data, 2_000 if quick else 10_000, largest), range(pools)))
-    sizes = np.arange(1, largest + 1)
+        found = list(workers.map(partial(_match, data, pool_size, sizes), range(pools)))
+        # Timed in one process when the others are idle, so that no run waits for another.
+        judged = sizes[-2]
+        waits = {size: workers.submit(_wait, data, size, judged, pools).result() for size in (pool_size, 10 * pool_size)}
     numbers: dict[str, Any] = {"pools": pools}
     with panels(out / "figure-1", 1) as (ax,):
-        for name in (*_METHODS, *FIGURE_1):
-            mean = np.mean([path[name] for path in paths], axis=0)
-            style = {key: value for key, value in _STYLE[name].items() if key != "marker"}
-            ax.loglog(sizes, mean, label=name, **style)
-            slope = loglog_slope(sizes[19:], mean[19:])
-            at = {str(n): float(mean[n - 1]) for n in (10, 20, 50, 100, 200) if n <= largest}
+        for name in found[0]:
+            mean = {n: float(np.mean([each[name][n] for each in found])) for n in found[0][name]}
+            at = {n: mean[n] for n in sizes}
+            slope = loglog_slope(list(at)[1:], list(at.values())[1:])
             numbers[name] = {"mmd": at, "slope_20_on": slope}
             print(f"figure 1     {name:8} " + ", ".join(f"{n}: {each:.4f}" for n, each in at.items()) + f"; slope {slope:.2f}")
+            if name in _STYLE:  # one part of ten alone is printed only: there are lines enough
+                marked = {} if len(mean) == len(sizes) else {"marker": ""}
+                ax.loglog(list(mean), list(mean.values()), label=name, **{**_STYLE[name], **marked})
         ax.set(xlabel="points", ylabel="MMD")
         ax.legend()
+    ratio = numbers["5-SBQ"]["mmd"][judged] / numbers["SBQ"]["mmd"][judged]
+    print(f"figure 1     5-SBQ at {judged} / single SBQ at {judged}: {ratio:.3f}, at most 1.5: {_verdict(ratio <= 1.5)}")
+    _print_order(found, sizes)
+    for size, (single, longest, energy) in waits.items():
+        candidates = size // 5 + 5 * judged
+        print(
+            f"figure 1     SBQ at {judged}: single {single:.3f} s, longest of 5 parts and the last run {longest:.3f} s, "
+            f"{longest / single:.2f} of it, with {candidates:,} of {size:,} candidates, {candidates / size:.2f}; less the "
+            f"target's energy, {energy:.3f} s in each run, {(longest - 2 * energy) / (single - energy):.2f}"
+        )
+    numbers["longest_way"] = {size: wait._asdict() for size, wait in waits.items()}
     write_numbers(out / "figure-1", numbers)
 
 
-def _match(data: Path, pool_size: int, largest: int, seed: int) -> dict[str, Floats]:
+def _match(data: Path, pool_size: int, sizes: tuple[int, ...], seed: int) -> dict[str, dict[int, float]]:
+    """Return each line's MMD by the number of points: greedy single runs pass all of them, Algorithm 2 is run for each."""
+    pool, options = _problem(data, pool_size, seed)
+    lines: dict[str, dict[int, float]] = {}
+    for name, method in _SINGLE.items():
+        lines[name] = {n: float(each) for n, each in enumerate(method(pool, max(sizes), **options).mmd, start=1)}
+    for parts, name in product(_PARTS, METHODS):
+        found = {m: choose(name, parts, pool, m, partition=seed, **options) for m in sizes}
+        _, distributed, alone = lines_of(name, parts)
+        lines[distributed] = {m: float(each.mmd[-1]) for m, each in found.items()}
+        lines[alone] = {m: float(each.runs[:-1].mean()) for m, each in found.items()}
+    return lines
+
+
+def _wait(data: Path, pool_size: int, m: int, pools: int) -> Wait:
+    """Return medians over pools."""
+    problems = (_problem(data, pool_size, seed) for seed in range(pools))
+    return Wait(*np.median([longest_way("SBQ", 5, pool, m, **options) for pool, options in problems], axis=0).tolist())
+
+
+def _problem(data: Path, pool_size: int, seed: int) -> tuple[Floats, dict[str, Any]]:
     measure = mixture(data)
-    pool = measure.sample(pool_size, np.random.SeedSequence([1, seed]))
-    methods = {**_METHODS, **FIGURE_1}
-    return {name: method(pool, largest, target=measure, kernel=KERNEL).mmd for name, method in methods.items()}
+    return measure.sample(pool_size, np.random.SeedSequence([1, seed])), {"target": measure, "kernel": KERNEL}
+
+
+def _print_order(found: list[dict[str, dict[int, float]]], sizes: tuple[int, ...]) -> None:
+    """Print whether distributed lies between single and one part alone; noise is the standard error over pools."""
+    for parts, name in product(_PARTS, METHODS):
+        held = 0
+        for m in sizes:
+            values = np.array([[each[line][m] for line in lines_of(name, parts)] for each in found])
+            mean, steps = values.mean(axis=0), np.diff(values, axis=1)
+            error = steps.std(axis=0, ddof=1) / np.sqrt(len(found))
+            held += in_order(*mean)
+            print(
+                f"figure 1     {parts}-{name} at {m}: single {mean[0]:.5f}, distributed {mean[1]:.5f} "
+                f"({mean[1] - mean[0]:+.5f} +- {error[0]:.5f}), one part alone {mean[2]:.5f} "
+                f"({mean[2] - mean[1]:+.5f} +- {error[1]:.5f}): {_verdict(in_order(*mean))}; "
+                f"in {sum(in_order(*each) for each in values)} of {len(found)} pools"
+            )
+        print(f"figure 1     {parts}-{name}: single <= distributed <= one part alone at {held} of {len(sizes)} sizes")
+
+
+def _verdict(holds: bool) -> str:
+    return "met" if holds else "MISSED"
 
 
 def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick: bool) -> None:
@@ -84,9 +150,8 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
         losses.setdefault("random", {})[str(m)] = [_random(split, m, seed) for seed in range(repeats)]
         losses.setdefault("coreset", {})[str(m)] = [_coreset(split, m, seed) for seed in range(repeats)]
     rows, chosen = _choose(split, sizes, 3_000 if quick else _LARGEST_POOL)
-    for method, weighted in chosen.items():
-        for m, (places, weights) in weighted.items():
-            losses.setdefault(method, {})[str(m)] = [_refit(split, rows[places], weights)]
+    for method, by_size in chosen.items():
+        losses[method] = {str(m): [_refit(split, rows[places], weights) for places, weights in by_size[m]] for m in by_size}
     with panels(out / f"figure-2-{name}", 1) as (ax,):
         for method, found in losses.items():
             ax.loglog(
@@ -101,13 +166,45 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
         ax.legend(loc="lower left")
     if name == "covtype" and not quick:
         mine, theirs = abs(losses["SBQ"]["1000"][0] - least), abs(np.mean(losses["random"]["5000"]) - least)
-        verdict = "met" if mine < theirs else "MISSED"
+        verdict = _verdict(bool(mine < theirs))
         print(f"figure 2     covtype: SBQ at 1,000 {mine:.4f} from full, random at 5,000 {theirs:.4f}: {verdict}")
+    for method in METHODS:
+        _print_order_of_losses(name, least, method, [losses[line] for line in lines_of(method, 5)])
     write_numbers(out / f"figure-2-{name}", {"full": least, "rows": split.train_labels.size, "test_nll": losses})
 
 
-def _choose(split: Split, sizes: tuple[int, ...], largest: int) -> tuple[Indices, dict[str, dict[int, tuple[Indices, Floats]]]]:
-    """Choose by each method in Fisher space, for the rows held out; weights on the simplex."""
+def _print_order_of_losses(data: str, least: float, method: str, lines: list[dict[str, list[float]]]) -> None:
+    """Print whether distributed lies between single and one part alone; noise is the spread over partitions and over parts."""
+    sizes, held = [m for m in lines[0] if all(m in line for line in lines)], 0
+    for m in sizes:
+        single, distributed, alone = (float(np.mean(line[m])) for line in lines)
+        spread = [np.std(line[m], ddof=1) for line in lines[1:]]
+        held += in_order(single, distributed, alone)
+        print(
+            f"figure 2     {data:9} 5-{method} at {m}: single {single - least:+.4f}, "
+            f"distributed {distributed - least:+.4f} (sd {spread[0]:.4f}), "
+            f"one part alone {alone - least:+.4f} (sd {spread[1]:.4f}): {_verdict(in_order(single, distributed, alone))}"
+        )
+    print(f"figure 2     {data:9} 5-{method}: single <= distributed <= one part alone at {held} of {len(sizes)} sizes")
+
+
+class _HeldOut(ss.measures.Empirical):
+    """Rows as a target of many runs with one kernel: their energy, dearer than a run on a part, is computed once."""
+
+    def __init__(self, points: npt.NDArray[np.floating[Any]], kernel: ss.kernels.Kernel) -> None:
+        super().__init__(points)
+        self._known = super().energy(kernel)
+
+    def energy(self, kernel: KernelLike) -> float:
+        """Return what was computed, for the one kernel there is."""
+        return self._known
+
+
+def _choose(split: Split, sizes: tuple[int, ...], largest: int) -> tuple[Indices, dict[str, dict[int, list[Weighted]]]]:
+    """Choose by each method in Fisher space, for the rows held out; weights on the simplex.
+
+    Greedy runs are read off at each size. Algorithm 2 is run for each, on `_PARTITIONS` partitions.
+    """
     labelled = np.column_stack([split.train, split.train_labels])
     # Scores are taken at the model of all rows with the penalty that a refit to m rows has. At the full model itself the scores
     # of a group that is separated from the rest are near 0 for each of its rows, and no row of it would be chosen.
@@ -118,17 +215,32 @@ def _choose(split: Split, sizes: tuple[int, ...], largest: int) -> tuple[Indices
     # Whitened scores have a mean square of D, so that sqrt(D) is their own scale. The median distance is not: where one class
     # is rare, most scores are near 0, the median is tiny, and the rare class is out of reach of every candidate.
     kernel = ss.kernels.Gaussian(float(np.sqrt(phi.n_features)))
-    measure = ss.measures.Empirical(target)
-    chosen: dict[str, dict[int, tuple[Indices, Floats]]] = {}
-    for name, method in {**_METHODS, **FIGURE_2}.items():
-        found = method(pool, max(sizes), target=measure, kernel=kernel)
-        for m in (each for each in sizes if each <= len(found)):
-            kind: Any = "uniform" if name == "herding" else "simplex"
-            weights = ss.quadrature_weights(found.points[:m], target=measure, kernel=kernel, kind=kind)
-            chosen.setdefault(name, {})[m] = (found.indices[:m], weights)
-            if name == "SBQ":  # the paper does not say whether its models are refitted with weights
-                chosen.setdefault("SBQ, unweighted", {})[m] = (found.indices[:m], np.ones(m))
+    measure = _HeldOut(target, kernel)
+    options: dict[str, Any] = {"target": measure, "kernel": kernel}
+    found: dict[str, dict[int, list[Indices]]] = {}
+    for name, method in _SINGLE.items():
+        found[name] = _firsts([method(pool, max(sizes), **options).indices], sizes)
+    for name in METHODS:
+        _, distributed, alone = lines_of(name, 5)
+        for m in sizes:
+            runs = [choose(name, 5, pool, m, partition=each, **options) for each in range(_PARTITIONS)]
+            found.setdefault(distributed, {}).update(_firsts([each.indices for each in runs], (m,)))
+        found[alone] = _firsts(choose_alone(name, 5, pool, max(sizes), **options), sizes)
+    chosen: dict[str, dict[int, list[Weighted]]] = {}
+    for name, by_size in found.items():
+        kind: Any = "uniform" if name == "herding" else "simplex"
+        chosen[name] = {
+            m: [(each, ss.quadrature_weights(pool[each], kind=kind, **options)) for each in choices]
+            for m, choices in by_size.items()
+        }
+    # The paper does not say whether its models are refitted with weights.
+    chosen["SBQ, unweighted"] = {m: [(each, np.ones(m)) for each in choices] for m, choices in found["SBQ"].items()}
     return rows, chosen
+
+
+def _firsts(choices: list[Indices], sizes: tuple[int, ...]) -> dict[int, list[Indices]]:
+    """Read greedy choices off at each size that all of them reach: they end where no candidate adds anything."""
+    return {m: [each[:m] for each in choices] for m in sizes if all(m <= each.size for each in choices)}
 
 
 def _fit(inputs: Floats, labels: Floats, weights: Floats | None = None) -> LogisticRegression:

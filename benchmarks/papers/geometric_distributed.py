@@ -1,8 +1,8 @@
-"""Algorithm 2 of the paper on geometric rates, with its parts one after the other, and one part alone."""
+"""Algorithm 2 of the paper on geometric rates, with its parts one after the other; each part alone; the longest way."""
 
+import time
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import dask
 import dask.array as da
@@ -10,44 +10,64 @@ import numpy as np
 import numpy.typing as npt
 
 import supersample as ss
+from supersample.engines.herding import Distributed
 
-__all__ = ["FIGURE_1", "FIGURE_2", "STYLE"]
+__all__ = ["METHODS", "Wait", "choose", "choose_alone", "in_order", "lines_of", "longest_way"]
 
-Method = Callable[..., ss.Selection]
+Points = npt.NDArray[np.floating[Any]]
+Indices = npt.NDArray[np.int64]
+Method = Callable[..., Any]
 
-#: Lines of the distributed methods; the number is that of parts, and "-1" the choice of the first of them alone.
-STYLE: dict[str, dict[str, Any]] = {
-    "5-WKH": {"color": "#56B4E9", "linestyle": "--", "marker": "<"},
-    "10-WKH": {"color": "#56B4E9", "linestyle": ":", "marker": ">"},
-    "5-SBQ": {"color": "#D55E00", "linestyle": "--", "marker": "d"},
-    "10-SBQ": {"color": "#D55E00", "linestyle": ":", "marker": "p"},
-    "5-WKH-1": {"color": "#000000", "linestyle": "--", "marker": "1"},
-    "5-SBQ-1": {"color": "#000000", "linestyle": ":", "marker": "2"},
-}
+METHODS: dict[str, Method] = {"WKH": ss.wkh, "SBQ": ss.sbq}
 
 
-def _distributed(method: Method, parts: int, pool: npt.NDArray[Any], m: int, **options: Any) -> ss.Selection:
-    """Choose m by Algorithm 2; smaller numbers of points are read off the same run, as the single methods' are."""
+def lines_of(name: str, parts: int) -> tuple[str, str, str]:
+    """Name a method's lines: on a single machine, distributed, and one part alone, the paper's "s-WKH-1"."""
+    return name, f"{parts}-{name}", f"{parts}-{name}-1"
+
+
+def in_order(single: float, distributed: float, alone: float) -> bool:
+    """Whether distribution costs something, and less than to leave the other parts out."""
+    return single <= distributed <= alone
+
+
+def choose(name: str, parts: int, pool: Points, m: int, *, partition: int, **options: Any) -> Distributed:
+    """Choose m by Algorithm 2; the partition is random, and another one for each number."""
     blocks = da.from_array(pool, chunks=(-(-len(pool) // parts), pool.shape[1]))
     with dask.config.set(scheduler="sync"):
-        return method(blocks, m, random_state=0, **options)
+        found: Distributed = METHODS[name](blocks, m, random_state=partition, **options)
+    return found
 
 
-def _one_part(method: Method, parts: int, pool: npt.NDArray[Any], m: int, **options: Any) -> ss.Selection:
-    """Choose m from one part of a random partition, against the same target."""
-    rows = np.sort(np.random.default_rng(0).permutation(len(pool))[: len(pool) // parts])
-    found = method(pool[rows], min(m, len(rows)), **options)
-    return ss.Selection(rows[found.indices], found.points, found.weights, found.mmd, found.note)
+def choose_alone(name: str, parts: int, pool: Points, m: int, **options: Any) -> list[Indices]:
+    """Choose up to m rows from each part of one random partition, against the same target, with no run on their union."""
+    found = [(rows, METHODS[name](pool[rows], min(m, rows.size), **options)) for rows in _shares(len(pool), parts)]
+    return [rows[each.indices] for rows, each in found]
 
 
-FIGURE_2: dict[str, Method] = {
-    "5-WKH": partial(_distributed, ss.wkh, 5),
-    "5-SBQ": partial(_distributed, ss.sbq, 5),
-    "5-WKH-1": partial(_one_part, ss.wkh, 5),
-    "5-SBQ-1": partial(_one_part, ss.sbq, 5),
-}
-FIGURE_1: dict[str, Method] = {
-    **FIGURE_2,
-    "10-WKH": partial(_distributed, ss.wkh, 10),
-    "10-SBQ": partial(_distributed, ss.sbq, 10),
-}
+class Wait(NamedTuple):
+    """Seconds of the single run; of the longest part and the last run; of the target's own energy, which every run takes."""
+
+    single: float
+    longest: float
+    energy: float
+
+
+def longest_way(name: str, parts: int, pool: Points, m: int, **options: Any) -> Wait:
+    """Time what one waits for where parts are side by side; dealing rows out and sending what was chosen are not in it."""
+    single, _ = _timed(METHODS[name], pool, m, **options)
+    found = [_timed(METHODS[name], pool[rows], m, **options) for rows in _shares(len(pool), parts)]
+    last, _ = _timed(METHODS[name], np.concatenate([each.points for _, each in found]), m, **options)
+    energy, _ = _timed(options["target"].energy, options["kernel"])
+    return Wait(single, max(seconds for seconds, _ in found) + last, energy)
+
+
+def _timed(work: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
+    start = time.perf_counter()
+    found = work(*arguments, **options)
+    return time.perf_counter() - start, found
+
+
+def _shares(count: int, parts: int) -> list[Indices]:
+    """Deal rows out at random to parts of one size but for a row, as the engines do."""
+    return [np.sort(each) for each in np.array_split(np.random.default_rng(0).permutation(count), parts)]
