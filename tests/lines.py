@@ -8,20 +8,24 @@ import sys
 _NO_MOMENTS = ("with ", "try:", "finally:", "else:", "@")
 
 
-def at_line(work, number, action, modules):
+def at_line(work, number, action, modules, returns=()):
     """Return work(), having called action() before line `number` of those that it runs in some modules, in this thread.
 
     Lines are counted from 1 in the order in which they run; where there are fewer, action is not called. What action raises
-    comes out of that line.
+    comes out of that line. returns: modules whose functions count once, when they return.
     """
     files, seen = {module.__file__ for module in modules}, 0
+    left = {module.__file__ for module in returns}
 
     def trace(frame, event, _):
         nonlocal seen
-        if frame.f_code.co_filename not in files:
+        file = frame.f_code.co_filename
+        if file not in files and file not in left:
             return None
-        text = linecache.getline(frame.f_code.co_filename, frame.f_lineno).strip()
-        if event == "line" and not text.startswith(_NO_MOMENTS):
+        line = event == "line" and file in files
+        if line:
+            line = not linecache.getline(file, frame.f_lineno).strip().startswith(_NO_MOMENTS)
+        if line or (event == "return" and file in left):
             seen += 1
             if seen == number:
                 sys.settrace(None)

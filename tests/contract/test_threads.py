@@ -15,7 +15,10 @@ import supersample as ss
 from lines import at_line, each_line
 from supersample import _shared
 from supersample._threads import ahead, cut, map_blocks
+from supersample.selection import stream as stream_module
+from supersample.selection.plan import Settings
 from supersample.summary import sampler as sampler_module
+from supersample.summary import state as state_module
 from supersample.summary import summary as summary_module
 
 
@@ -183,6 +186,7 @@ class _Turnstile:
 def _overtaken(shared, read, write, number, module):
     """Return read(shared), and whether write(shared) was begun in another thread before line `number` of what reading runs.
 
+    Between two calls of one line it is begun when the first returns, its lock given back.
     Reading goes on when the other thread is done or has to wait: nothing depends on how fast either is.
     """
     turnstile = _Turnstile()
@@ -204,7 +208,7 @@ def _overtaken(shared, read, write, number, module):
         assert turnstile.waiting.wait(60)
 
     try:
-        result = at_line(lambda: read(shared), number, overtake, [module])
+        result = at_line(lambda: read(shared), number, overtake, [module], returns=[_shared])
     finally:
         if begun := writer.ident is not None:
             writer.join(60)
@@ -213,13 +217,14 @@ def _overtaken(shared, read, write, number, module):
 
 
 def _readings_belong_to_one_moment(make, write, read, module):
-    old, new = make(), make()
+    made = make()
+    old, new = copy.copy(made), copy.copy(made)
     write(new)
     expected = [read(old), read(new)]
     assert expected[0] != expected[1]
 
     def attempt(number):
-        shared = make()
+        shared = copy.copy(made)
         found, begun = _overtaken(shared, read, write, number, module)
         assert found in expected
         if begun:
@@ -285,6 +290,20 @@ def test_what_is_read_of_a_summary_belongs_to_one_moment(name):
     _readings_belong_to_one_moment(
         lambda: ss.summarize(BATCHES[0], 5, 2, **SMALL),
         lambda summary: summary.update(100 + BATCHES[1]),
+        OF_A_SUMMARY[name],
+        summary_module,
+    )
+
+
+@pytest.mark.parametrize("name", ["prototypes", "criticisms", "background"])
+def test_rows_of_a_summary_are_those_that_it_held_at_one_moment(name, monkeypatch):
+    # Little is kept, and that early on, so that rows held before the update are gone after it.
+    monkeypatch.setattr(Settings, "n_background", 20)
+    monkeypatch.setattr(state_module, "WARM_UP", 40)
+    monkeypatch.setattr(stream_module, "WARM_UP", 40)
+    _readings_belong_to_one_moment(
+        lambda: ss.summarize(BATCHES[0], 5, 2, **SMALL),
+        lambda summary: summary.update(100 + np.tile(BATCHES[1], (50, 1))),
         OF_A_SUMMARY[name],
         summary_module,
     )
