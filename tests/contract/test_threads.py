@@ -15,6 +15,7 @@ import supersample as ss
 from lines import at_line, each_line
 from supersample import _shared
 from supersample._threads import ahead, cut, map_blocks
+from supersample.embedding import mean as mean_module
 from supersample.selection import stream as stream_module
 from supersample.selection.plan import Settings
 from supersample.summary import sampler as sampler_module
@@ -306,4 +307,24 @@ def test_rows_of_a_summary_are_those_that_it_held_at_one_moment(name, monkeypatc
         lambda summary: summary.update(100 + np.tile(BATCHES[1], (50, 1))),
         OF_A_SUMMARY[name],
         summary_module,
+    )
+
+
+OF_AN_EMBEDDING = {
+    "norm2": lambda embedding: embedding.norm2(),
+    "biased": lambda embedding: embedding.mmd2(ss.MeanEmbedding(embedding.feature_map).update([[0.0, 1.0]])),
+    "unbiased": lambda embedding: embedding.mmd2(
+        ss.MeanEmbedding(embedding.feature_map).update([[0.0, 1.0], [1.0, 0.0]]), estimator="unbiased"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_AN_EMBEDDING)
+def test_what_is_read_of_an_embedding_belongs_to_one_moment(name):
+    phi = ss.features.Fourier(ss.kernels.Gaussian(1.0), 16, random_state=0)
+    _readings_belong_to_one_moment(
+        lambda: ss.MeanEmbedding(phi).update(BATCHES[0]),
+        lambda embedding: embedding.update(BATCHES[1]),
+        OF_AN_EMBEDDING[name],
+        mean_module,
     )
