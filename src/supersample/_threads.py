@@ -39,8 +39,8 @@ def n_workers() -> int:
 
 
 @cache
-def _controller() -> ThreadpoolController:
-    return ThreadpoolController()
+def _blas() -> list[Any]:
+    return list(ThreadpoolController().select(user_api="blas").lib_controllers)
 
 
 @cache
@@ -49,24 +49,35 @@ def _pool() -> ThreadPoolExecutor:
 
 
 class _BlasLimit:
-    """The limit on BLAS threads belongs to the whole process: the first who asks sets it, the last who leaves lifts it."""
+    """The limit on BLAS threads belongs to the whole process: the first who asks sets it, the last who leaves lifts it.
+
+    An interrupt may end either half way. So users are known by name and may leave twice, or without having come in, and the
+    numbers of threads from before are noted ahead of the first change and forgotten after the last one.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.users = 0
-        self.limiter: Any = None
+        self.users: set[object] = set()
+        self.held = False
+        self.before: list[tuple[Any, int]] = []
 
-    def enter(self) -> None:
+    def enter(self, user: object) -> None:
         with self.lock:
-            if self.users == 0:
-                self.limiter = _controller().limit(limits=1, user_api="blas")
-            self.users += 1
+            self.users.add(user)
+            if not self.held:
+                self.before = self.before or [(library, library.get_num_threads()) for library in _blas()]
+                for library, _ in self.before:
+                    library.set_num_threads(1)
+                self.held = True
 
-    def leave(self) -> None:
+    def leave(self, user: object) -> None:
         with self.lock:
-            self.users -= 1
-            if self.users == 0:
-                self.limiter.restore_original_limits()
+            self.users.discard(user)
+            if not self.users:
+                self.held = False
+                for library, threads in self.before:
+                    library.set_num_threads(threads)
+                self.before = []
 
 
 _LIMIT = _BlasLimit()
@@ -78,11 +89,16 @@ def one_blas_thread() -> Iterator[None]:
 
     Serves as a decorator too.
     """
-    _LIMIT.enter()
+    user = object()
     try:
+        _LIMIT.enter(user)
         yield
     finally:
-        _LIMIT.leave()
+        try:
+            _LIMIT.leave(user)
+        except BaseException:
+            _LIMIT.leave(user)  # an interrupt must not keep BLAS at one thread for the rest of the process
+            raise
 
 
 def cut(n: int, size: int) -> list[slice]:

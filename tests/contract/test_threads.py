@@ -9,9 +9,18 @@ import textwrap
 import threading
 
 import numpy as np
+import pytest
 
 import supersample as ss
+from lines import at_line, each_line
+from supersample import _shared
 from supersample._threads import ahead, cut, map_blocks
+from supersample.embedding import mean as mean_module
+from supersample.selection import stream as stream_module
+from supersample.selection.plan import Settings
+from supersample.summary import sampler as sampler_module
+from supersample.summary import state as state_module
+from supersample.summary import summary as summary_module
 
 
 def run(code, **environment):
@@ -158,3 +167,164 @@ def test_a_shared_object_can_be_copied_and_pickled():
     assert sampler.n_seen_ == 100  # its lock has been made
     for copied in (copy.deepcopy(sampler), pickle.loads(pickle.dumps(sampler))):
         np.testing.assert_array_equal(copied.prototypes_, sampler.prototypes_)
+
+
+class _Turnstile:
+    """The lock of a shared object, which says when a thread has to wait for it."""
+
+    def __init__(self):
+        self.lock, self.waiting = threading.RLock(), threading.Event()
+
+    def __enter__(self):
+        if not self.lock.acquire(blocking=False):
+            self.waiting.set()
+            self.lock.acquire()
+
+    def __exit__(self, *_):
+        self.lock.release()
+
+
+def _overtaken(shared, read, write, number, module):
+    """Return read(shared), and whether write(shared) was begun in another thread before line `number` of what reading runs.
+
+    Between two calls of one line it is begun when the first returns, its lock given back.
+    Reading goes on when the other thread is done or has to wait: nothing depends on how fast either is.
+    """
+    turnstile = _Turnstile()
+    _shared._locks[shared] = turnstile
+    raised = []
+
+    def writing():
+        try:
+            write(shared)
+        except Exception as error:
+            raised.append(error)
+        finally:
+            turnstile.waiting.set()
+
+    writer = threading.Thread(target=writing)
+
+    def overtake():
+        writer.start()
+        assert turnstile.waiting.wait(60)
+
+    try:
+        result = at_line(lambda: read(shared), number, overtake, [module], returns=[_shared])
+    finally:
+        if begun := writer.ident is not None:
+            writer.join(60)
+    assert raised == []
+    return result, begun
+
+
+def _readings_belong_to_one_moment(make, write, read, module):
+    made = make()
+    old, new = copy.copy(made), copy.copy(made)
+    write(new)
+    expected = [read(old), read(new)]
+    assert expected[0] != expected[1]
+
+    def attempt(number):
+        shared = copy.copy(made)
+        found, begun = _overtaken(shared, read, write, number, module)
+        assert found in expected
+        if begun:
+            assert read(shared) == expected[1]  # and no result of the rows before is kept for those after
+        return begun
+
+    assert each_line(attempt) >= 3
+
+
+BATCHES = np.random.default_rng(3).normal(size=(2, 80, 2))
+SMALL = {"n_features": 16, "random_state": 0}
+
+
+OF_A_SAMPLER = {
+    "prototype_indices_": lambda sampler: sampler.prototype_indices_.tolist(),
+    "prototypes_": lambda sampler: (lambda points: (points.dtype, points.tolist()))(sampler.prototypes_),
+    "criticisms_": lambda sampler: (lambda points: (points.dtype, points.tolist()))(sampler.criticisms_),
+    "mmd_": lambda sampler: sampler.mmd_,
+    "random_mmd_": lambda sampler: sampler.random_mmd_,
+    "bound": lambda sampler: sampler.bound(),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_SAMPLER)
+def test_what_is_read_of_a_sampler_belongs_to_one_moment(name):
+    _readings_belong_to_one_moment(
+        lambda: ss.SuperSampler(5, 2, **SMALL).partial_fit(BATCHES[0].astype(np.float32)),
+        lambda sampler: sampler.partial_fit(BATCHES[1]),
+        OF_A_SAMPLER[name],
+        sampler_module,
+    )
+
+
+def test_what_is_read_of_a_sampler_that_is_fitted_anew_belongs_to_one_moment():
+    def fit_anew(sampler):
+        sampler.random_state = 1
+        sampler.fit(BATCHES[1])
+
+    _readings_belong_to_one_moment(
+        lambda: ss.SuperSampler(5, 2, **SMALL).fit(BATCHES[0]), fit_anew, OF_A_SAMPLER["random_mmd_"], sampler_module
+    )
+
+
+OF_A_SUMMARY = {
+    "prototypes": lambda summary: summary.prototypes.to_pylist(),
+    "criticisms": lambda summary: summary.criticisms.to_pylist(),
+    "background": lambda summary: summary.background.to_pylist(),
+    "mmd": lambda summary: summary.mmd,
+    "kernel": lambda summary: summary.kernel,
+    "bound": lambda summary: summary.bound(),
+    "weights": lambda summary: summary.weights("quadrature").tolist(),
+    "expect": lambda summary: summary.expect("x0", weights="quadrature"),
+    "encode": lambda summary: summary.encode(iter(BATCHES)).tolist(),
+    "to_bytes": lambda summary: summary.to_bytes(),
+    "to_dict": lambda summary: summary.to_dict(),
+    "str": str,
+    "what a report is of": lambda summary: summary._moment().to_bytes(),
+}
+
+
+@pytest.mark.parametrize("name", OF_A_SUMMARY)
+def test_what_is_read_of_a_summary_belongs_to_one_moment(name):
+    _readings_belong_to_one_moment(
+        lambda: ss.summarize(BATCHES[0], 5, 2, **SMALL),
+        lambda summary: summary.update(100 + BATCHES[1]),
+        OF_A_SUMMARY[name],
+        summary_module,
+    )
+
+
+@pytest.mark.parametrize("name", ["prototypes", "criticisms", "background"])
+def test_rows_of_a_summary_are_those_that_it_held_at_one_moment(name, monkeypatch):
+    # Little is kept, and that early on, so that rows held before the update are gone after it.
+    monkeypatch.setattr(Settings, "n_background", 20)
+    monkeypatch.setattr(state_module, "WARM_UP", 40)
+    monkeypatch.setattr(stream_module, "WARM_UP", 40)
+    _readings_belong_to_one_moment(
+        lambda: ss.summarize(BATCHES[0], 5, 2, **SMALL),
+        lambda summary: summary.update(100 + np.tile(BATCHES[1], (50, 1))),
+        OF_A_SUMMARY[name],
+        summary_module,
+    )
+
+
+OF_AN_EMBEDDING = {
+    "norm2": lambda embedding: embedding.norm2(),
+    "biased": lambda embedding: embedding.mmd2(ss.MeanEmbedding(embedding.feature_map).update([[0.0, 1.0]])),
+    "unbiased": lambda embedding: embedding.mmd2(
+        ss.MeanEmbedding(embedding.feature_map).update([[0.0, 1.0], [1.0, 0.0]]), estimator="unbiased"
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OF_AN_EMBEDDING)
+def test_what_is_read_of_an_embedding_belongs_to_one_moment(name):
+    phi = ss.features.Fourier(ss.kernels.Gaussian(1.0), 16, random_state=0)
+    _readings_belong_to_one_moment(
+        lambda: ss.MeanEmbedding(phi).update(BATCHES[0]),
+        lambda embedding: embedding.update(BATCHES[1]),
+        OF_AN_EMBEDDING[name],
+        mean_module,
+    )

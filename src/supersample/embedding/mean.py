@@ -73,8 +73,7 @@ class MeanEmbedding:
             features = np.empty((rows[part].shape[0], self.feature_map.n_features), dtype=self.feature_map.dtype)
             self.feature_map.fill(rows[part], features)
             state = moments.update(state, features, block)
-        self.n_inputs = rows.shape[1]
-        self.state = state  # last: an interrupt leaves all rows taken in, or none
+        self.__dict__.update(n_inputs=rows.shape[1], state=state)  # one step: an interrupt leaves all rows taken in, or none
         return self
 
     def merge(self, other: "MeanEmbedding") -> "MeanEmbedding":
@@ -103,11 +102,12 @@ class MeanEmbedding:
     def dot(self, other: "MeanEmbedding") -> float:
         """Return mu.mu', the mean of k(x, y) over all pairs of a row here and a row there."""
         self._require_same_map(other)
-        return float(self.mean @ other.mean)
+        return _dot(self.state, other.state)
 
     def norm2(self) -> float:
         """Return |mu|^2, the mean of k(x, y) over all pairs of rows, a row with itself included."""
-        return self.dot(self)
+        state = self.state
+        return _dot(state, state)
 
     def mmd2(self, other: "MeanEmbedding", *, estimator: Literal["biased", "unbiased"] = "biased") -> float:
         """Return the squared discrepancy between two data sets, in the feature space of their map.
@@ -119,7 +119,8 @@ class MeanEmbedding:
         if choose(estimator, "estimator", ("biased", "unbiased")) == "biased":
             difference = self.mean - other.mean
             return float(difference @ difference)
-        return self.state.off_diagonal() + other.state.off_diagonal() - 2.0 * self.dot(other)
+        mine, theirs = self.state, other.state  # of one moment, whatever other threads take in meanwhile
+        return mine.off_diagonal() + theirs.off_diagonal() - 2.0 * _dot(mine, theirs)
 
     def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Floats]:
         """Return the function (mu - mu').phi(x): positive where this data set has more mass than the other."""
@@ -148,6 +149,10 @@ class MeanEmbedding:
                 f"the two embeddings have seen points of {self.n_inputs} and {other.n_inputs} columns and cannot be combined; "
                 f"use the same columns for both"
             )
+
+
+def _dot(mine: moments.Moments, theirs: moments.Moments) -> float:
+    return float(mine.mean() @ theirs.mean())
 
 
 def _difference(left: MeanEmbedding, right: MeanEmbedding) -> str:

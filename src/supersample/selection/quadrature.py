@@ -84,6 +84,9 @@ def wkh(
     eq. 5 prints another factor before z; its proofs use this criterion, and so does this. It differs from `sbq` in that a
     candidate near the chosen ones is not credited for how little of it is new. Everything else is as there.
 
+    O(N (d + n)) for point n after z, which takes N kernel values for each point of the target, and O(N m) memory; with
+    features O(N D) a point and O(N D) memory.
+
     >>> import numpy as np
     >>> import supersample as ss
     >>> grid = np.linspace(-3.0, 3.0, 61)[:, None]

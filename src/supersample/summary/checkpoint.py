@@ -16,7 +16,7 @@ import pyarrow as pa
 from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources import Source
-from supersample.summary.container import read_file, write_atomically
+from supersample.summary.container import beside, read_file, write_atomically
 from supersample.summary.state import State
 from supersample.summary.stored import restore, store
 
@@ -65,7 +65,7 @@ class Checkpoint:
             )
         self._rows = restored.state.n_seen
         self.beginning = str(restored.more["beginning"])
-        for partial in self.path.parent.glob(f".{glob.escape(self.path.name[:200])}.*.partial"):
+        for partial in self.path.parent.glob(f"{glob.escape(beside(self.path, '').name)}{'[0-9a-f]' * 8}.partial"):
             partial.unlink(missing_ok=True)  # left by a run that was killed while it wrote
         return restored.state
 

@@ -4,10 +4,12 @@ Layout, all numbers little-endian: the eight bytes SUPERSMP; the format version 
 the header, JSON; the arrays one after the other; the table as an Arrow IPC stream; the SHA-256 digest of everything before it.
 """
 
+import errno
 import hashlib
 import json
 import os
 import secrets
+import stat
 import struct
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -20,7 +22,10 @@ import pyarrow as pa
 
 from supersample.errors import InputError, InputTypeError
 
-__all__ = ["DAMAGE", "FORMAT_VERSION", "Contents", "as_path", "from_bytes", "read_file", "to_bytes", "write_atomically"]
+__all__ = [
+    "DAMAGE", "FORMAT_VERSION", "Contents", "as_path", "behind_link", "beside", "from_bytes", "read_file", "to_bytes",
+    "unwritable", "write_atomically",
+]  # fmt: skip
 
 FORMAT_VERSION = 1
 _MAGIC = b"SUPERSMP"
@@ -33,6 +38,10 @@ DAMAGE = (
     LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError, OSError,
     pa.ArrowException,
 )  # fmt: skip
+#: Bytes of a name that leave room for what is added to the names of files beside it; 255 is the most that systems take.
+_LONGEST = 200
+#: Folders of some file systems cannot be flushed, or not by those who may not list them; what is in them is whole all the same.
+_NOT_FLUSHED = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 #: Arrays of more dimensions than this do not occur.
 _MOST_AXES = 3
 
@@ -123,12 +132,43 @@ def read_file(path: Path, name: str) -> bytes:
         raise InputError(f"{name} must name a readable file, got {str(path)!r}: {error.strerror}") from error
 
 
+def behind_link(path: Path, name: str) -> Path:
+    """Return the file that a symbolic link points to, which writing would replace by another file; else the path itself."""
+    try:
+        return Path(os.path.realpath(path)) if stat.S_ISLNK(path.lstat().st_mode) else path
+    except FileNotFoundError:
+        return path
+    except OSError as error:
+        raise unwritable(path, name, error) from error
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the path of a hidden file in the same folder, whose name belongs to this path alone and is never too long.
+
+    >>> beside(Path("run.checkpoint"), "lock").name
+    '.run.checkpoint.lock'
+    """
+    name, encoded = path.name, os.fsencode(path.name)
+    if len(encoded) > _LONGEST:
+        digest = hashlib.sha256(encoded).hexdigest()[:16]
+        name = f"{encoded[: _LONGEST - 17].decode(errors='ignore')}-{digest}"
+    return path.with_name(f".{name}.{ending}")
+
+
+def unwritable(path: Path, name: str, error: OSError) -> InputError:
+    """Return what to raise where the file that the argument `name` gave cannot be written."""
+    return InputError(
+        f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}; choose another place, or make room "
+        f"in this one"
+    )
+
+
 def write_atomically(path: Path, data: bytes, name: str) -> None:
     """Write a file so that its path shows the old contents or the new ones, never a part, even after a power cut.
 
     name: the argument that gave the path, for messages.
     """
-    partial = path.with_name(f".{path.name[:200]}.{secrets.token_hex(4)}.partial")
+    partial = beside(path, f"{secrets.token_hex(4)}.partial")
     try:
         with partial.open("xb") as file:
             file.write(data)
@@ -136,13 +176,24 @@ def write_atomically(path: Path, data: bytes, name: str) -> None:
             os.fsync(file.fileno())
         partial.replace(path)
     except OSError as error:
-        raise InputError(f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}") from error
+        raise unwritable(path, name, error) from error
     finally:
         with suppress(OSError):
             partial.unlink(missing_ok=True)
+    try:
+        _flush_folder(path.parent)
+    except OSError as error:
+        if error.errno not in _NOT_FLUSHED:
+            raise InputError(
+                f"{name} names a file that was written whole, {str(path)!r}, but its folder could not be flushed to the disk: "
+                f"{error.strerror}; a power cut may bring the old file back, so write it again or elsewhere"
+            ) from error
+
+
+def _flush_folder(folder: Path) -> None:
     if hasattr(os, "O_DIRECTORY"):
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            os.fsync(folder)
+            os.fsync(descriptor)
         finally:
-            os.close(folder)
+            os.close(descriptor)

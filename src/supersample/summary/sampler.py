@@ -73,6 +73,12 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     """
 
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[Any]
+    _state: Stream
+    _selected: Selected | None
+    _single: bool
+
     def __init__(
         self,
         n_prototypes: int = 100,
@@ -110,8 +116,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"sample_weight or log_weight must give at least one row a positive weight, got {fresh._state.n_seen} zeros; "
                 f"leave it out to weigh all rows alike"
             )
-        self.__dict__.pop("feature_names_in_", None)
-        self.__dict__.update(vars(fresh))
+        kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
+        self.__dict__ = {**kept, **vars(fresh)}  # one step: an interrupt leaves what was seen before, or X
         return self
 
     @one_at_a_time
@@ -139,13 +145,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         state = getattr(self, "_state", None) or stream.init(self._settings(), points.shape[1])
         positions = np.arange(points.shape[0], dtype=np.int64)
         state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights))
-        if not hasattr(self, "_state"):
-            self.n_features_in_ = points.shape[1]
-            if names is not None:
-                self.feature_names_in_ = names
-        self._single = self.__dict__.get("_single", True) and points.dtype == np.float32
-        self._selected: Selected | None = None
-        self._state: Stream = state  # last: an interrupt leaves all rows of X taken in, or none
+        after: dict[str, Any] = {"n_features_in_": points.shape[1], "_state": state, "_selected": None}
+        after["_single"] = self.__dict__.get("_single", True) and points.dtype == np.float32
+        if names is not None and not hasattr(self, "_state"):
+            after["feature_names_in_"] = names
+        self.__dict__.update(after)  # one step: an interrupt leaves all rows of X taken in, or none
         return self
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":
@@ -164,8 +168,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"merged"
             )
         merged = self._empty_copy()
-        merged._state = merging.merge(self._state, other._state)
-        merged._single = self._single and other._single
+        (mine, single), (theirs, also_single) = self._held(), other._held()
+        merged._state = merging.merge(mine, theirs)
+        merged._single = single and also_single
         return merged
 
     @one_at_a_time
@@ -191,6 +196,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return other
 
     @property
+    @one_at_a_time
     def prototypes_(self) -> Points:
         """The points kept."""
         return self._as_given(self._require_selected().rows.points)
@@ -201,6 +207,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._require_selected().rows.positions.copy()
 
     @property
+    @one_at_a_time
     def criticisms_(self) -> Points:
         """The points that the prototypes miss, those with the largest |witness| first; copies are left out."""
         return self._as_given(self._require_selected().criticisms.points)
@@ -242,6 +249,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._certificate().error
 
     @property
+    @one_at_a_time
     def random_mmd_(self) -> float:
         """The held-out MMD of as many uniformly random rows as there are prototypes."""
         selected = self._require_selected()
@@ -292,6 +300,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             search=self.search,
             random_state=self.random_state,
         )
+
+    @one_at_a_time
+    def _held(self) -> tuple[Stream, bool]:
+        """Return the state, and whether all its rows came in single precision."""
+        return self._state, self._single
 
     def _as_given(self, points: Floats) -> Points:
         return points.astype(np.float32) if self._single else points.copy()

@@ -18,7 +18,7 @@ from supersample.records.sources import Source, open_source
 from supersample.selection.plan import settings_of
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
-from supersample.summary.container import as_path
+from supersample.summary.container import as_path, behind_link
 from supersample.summary.lock import alone
 from supersample.summary.outcome import read
 from supersample.summary.progress import Bar, Progress
@@ -83,7 +83,7 @@ def summarize(
     if checkpoint is None:
         return _summary(_run(given, state, None, tell), given.label)
     saver = Checkpoint(
-        as_path(checkpoint, "checkpoint"),
+        behind_link(as_path(checkpoint, "checkpoint"), "checkpoint"),
         fingerprint(given, state, random_state),
         given.label,
         None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),

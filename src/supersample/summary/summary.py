@@ -142,8 +142,9 @@ class Summary:
         """
         own = isinstance(rows, pa.Table)
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
-        parts = [self._encoding().points(conformed(batch, self._state.schema)) for batch in given.batches(0)]
-        return np.concatenate(parts) if parts else np.empty((0, self._encoding().width))
+        encoding, schema = self._encoding(), self._state.schema  # once: an update by another thread may change the encoding
+        parts = [encoding.points(conformed(batch, schema)) for batch in given.batches(0)]
+        return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
     def weights(self, kind: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
         """Return what each prototype counts for in averages; they sum to one.
@@ -227,7 +228,7 @@ class Summary:
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write a page to look at, one file that needs nothing else, and return its path."""
         # Pages are a later stage, which this one must not know; it is looked up when one is asked for.
-        written: Path = importlib.import_module("supersample.report").write_report(self, path, title=title)
+        written: Path = importlib.import_module("supersample.report").write_report(self._moment(), path, title=title)
         return written
 
     @one_at_a_time
@@ -280,6 +281,11 @@ class Summary:
         for name, values in more.items():
             table = table.append_column(name, pa.array(values))
         return table
+
+    @one_at_a_time
+    def _moment(self) -> "Summary":
+        """Return a copy that stays as it is when this one takes in more rows."""
+        return Summary(self._state, self.source, self._ready(), self._read())
 
     @one_at_a_time
     def _ready(self) -> State:
