@@ -59,6 +59,19 @@ class Encoding:
         ends = np.cumsum([0, *(block.width for block in self.blocks)])
         return {block.name: slice(int(a), int(b)) for block, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
 
+    def reach(self) -> Floats:
+        """Return the size that each coordinate does not exceed."""
+        sizes = [np.full(block.width, block.reach) for block in self.blocks]
+        return np.concatenate([*sizes, [np.sqrt(len(self.blocks))]])
+
+    def check(self, schema: pa.Schema) -> None:
+        """Refuse an encoding that rows of this schema cannot have given."""
+        names = [block.name for block in self.blocks]
+        if not names or len(set(names)) < len(names) or not set(names) <= set(schema.names):
+            raise InputError(f"an encoding must name columns of {_listed(schema.names)}, each once, got {names}")
+        for block in self.blocks:
+            block.check(schema.field(block.name).type)
+
     def points(self, batch: pa.RecordBatch) -> Floats:
         """Return the coordinates of each row, n x width. O(n width), on all cores."""
         out = np.empty((batch.num_rows, self.width))
