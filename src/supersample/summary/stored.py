@@ -92,7 +92,12 @@ def _restored(contents: Contents) -> Restored:
         read = settled or state
         require(read.stream is not None and read.stream.plan is not None, "there is an outcome of nothing")
         require_outcome(outcome, read)
-    require(isinstance(header["source"], str) and isinstance(header["more"], Mapping), "the header is incomplete")
+    more = header["more"]
+    named = isinstance(header["kind"], str) and isinstance(header["source"], str) and isinstance(more, Mapping)
+    require(named, "the header is incomplete")
+    if header["kind"] == "checkpoint":
+        told = isinstance(more.get("asked"), Mapping) and isinstance(more.get("beginning"), str)
+        require(told, "the checkpoint does not say of what run")
     return Restored(header, state, settled, outcome)
 
 
