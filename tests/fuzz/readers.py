@@ -97,7 +97,10 @@ class Readers:
             case 4:
                 return {str(name): _odd_array(rng) for name in range(int(rng.integers(0, 3)))}
             case 5:
-                return pd.DataFrame({name: pd.Series(list(_odd_array(rng).ravel()[:5])) for name in ("x", 1)})
+                odd = (_odd_array(rng).ravel()[:5] for _ in range(2))
+                return pd.DataFrame(
+                    {name: pd.Series(list(values), dtype=object) for name, values in zip(("x", 1), odd, strict=True)}
+                )
             case 6 | 7:
                 return _damaged_batch(self.files[".arrows"], rng)
             case 8:

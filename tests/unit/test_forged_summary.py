@@ -98,6 +98,7 @@ def test_nothing_changed_loads(data, tmp_path):
         (("stream", "reservoir", "rows", "mantissas"), 0, -0.5, "not positive numbers"),
         (("stream", "background", "kept", "rows", "mantissas"), 0, np.nan, "not positive numbers"),
         (("stream", "background", "kept", "rows", "exponents"), 0, 5_000, "not positive numbers"),
+        (("stream", "background", "kept", "rows", "exponents"), 0, -(2**63), "not positive numbers"),
         (("stream", "background", "kept", "mantissas"), 0, np.nan, "the background sample is impossible"),
         (("stream", "background", "kept", "exponents"), 0, -1_000, "do not belong to their weights"),
         (("stream", "background", "kept", "exponents"), 0, 2, "that were left out"),
@@ -172,6 +173,13 @@ def test_an_encoding_that_the_columns_cannot_give_is_refused(data, block, field,
     forgery = _Forgery(data)
     forgery.header["contents"]["encoding"]["blocks"][block][field] = value
     _refused(forgery, tmp_path, why)
+
+
+@pytest.mark.parametrize(("field", "value"), [("kind", "time"), ("kind", "left out"), ("width", 9), ("name", "other")])
+def test_notes_that_do_not_belong_to_the_encoding_are_refused(data, field, value, tmp_path):
+    forgery = _Forgery(data)
+    forgery.header["contents"]["encoding"]["notes"][0][field] = value
+    _refused(forgery, tmp_path, "notes")
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, 1e308])

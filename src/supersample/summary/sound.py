@@ -23,8 +23,6 @@ __all__ = ["require_encoding", "require_kept", "require_outcome", "require_reque
 
 #: Features that a stream may be asked for: what it does with more would not fit in memory.
 _MOST_FEATURES = 1 << 20
-_KINDS = ("number", "boolean", "time", "category", "vector")
-_UNUSED = ("weight", "left out")
 #: Shares sum to one but for rounding.
 _ROUNDING = 1e-6
 
@@ -53,11 +51,11 @@ def require_encoding(encoding: Encoding, state: State) -> None:
     encoding.check(schema)
     require(encoding.weight_column == state.request.weight, "encoding and request differ in the column of weights")
     require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")
-    used = [note.name for note in encoding.notes if note.kind not in _UNUSED]
-    require(used == [block.name for block in encoding.blocks], "notes and encoding differ in columns")
+    used = {block.name: (block.called, block.width, block.weight) for block in encoding.blocks}
     for note in encoding.notes:
-        require(note.kind in (*_KINDS, *_UNUSED), "a column is of no known kind")
-        require(0 <= note.width < 1 << 31 and 0 <= note.weight < np.inf, "a column has an impossible width or weight")
+        left = ("weight" if note.name == encoding.weight_column else "left out", 0, 0.0)
+        told = (note.kind, note.width, note.weight)
+        require(told == used.get(note.name, left), "notes and encoding differ in a column")
 
 
 def require_state(state: State, points: Floats) -> None:

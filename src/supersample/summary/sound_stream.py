@@ -47,6 +47,11 @@ def require(holds: bool, otherwise: str) -> None:
         raise ValueError(otherwise)
 
 
+def _within(values: Reals | Indices, limit: float | Floats) -> bool:
+    """Say whether no value is larger in size, or none at all; the smallest int64 has no size in int64."""
+    return bool(((values >= -limit) & (values <= limit)).all())
+
+
 def require_plan(plan: Plan, reach: Floats) -> None:
     """Refuse maps that do not give finite features for rows whose coordinates are at most `reach` in size."""
     corners = np.stack([-reach, np.zeros_like(reach), reach])
@@ -100,7 +105,7 @@ def _require_landmarks(given: FeatureMap) -> None:
         require(type(spanned) is Nystroem and waves.kernel == spanned.kernel, "the landmarks are incomplete")
         require(overlap.shape == (spanned.n_features, waves.n_features), "the landmarks are incomplete")
         require(overlap.dtype == waves.dtype == spanned.dtype, "the landmarks are of different types")
-        require(bool((np.abs(overlap) <= FURTHEST).all()), "the landmarks are impossible")
+        require(_within(overlap, FURTHEST), "the landmarks are impossible")
         given = spanned
     if isinstance(given, Nystroem):
         require(given.landmarks.dtype == np.float64 and given.landmarks.ndim == 2, "the landmarks are incomplete")
@@ -109,7 +114,7 @@ def _require_landmarks(given: FeatureMap) -> None:
         # Eigenvalues under the tolerance, as a share of the largest, were left out; the largest is at least k(x, x).
         most = 2.0 / np.sqrt(given.tolerance * given.kernel.k0)
         require(given.whitening.shape[0] == given.landmarks.shape[0], "the landmarks are incomplete")
-        require(bool((np.abs(given.whitening) <= most).all()), "the landmarks are impossible")
+        require(_within(given.whitening, most), "the landmarks are impossible")
 
 
 def _require_rows(rows: Rows, width: int) -> None:
@@ -117,7 +122,7 @@ def _require_rows(rows: Rows, width: int) -> None:
     require(rows.mantissas.shape == rows.exponents.shape == rows.positions.shape, "weights and positions differ in number")
     require(np.unique(rows.positions).size == rows.positions.size, "a row is held twice")
     require(bool(((rows.mantissas >= 0.5) & (rows.mantissas < 1.0)).all()), "weights are not positive numbers")
-    require(bool((np.abs(rows.exponents) <= _EXPONENTS).all()), "weights are not positive numbers")
+    require(_within(rows.exponents, _EXPONENTS), "weights are not positive numbers")
 
 
 def _require_moments(held: Moments, n_features: int, n_used: int, largest: float) -> None:
@@ -132,14 +137,14 @@ def _require_moments(held: Moments, n_features: int, n_used: int, largest: float
         return
     limits = np.full(n_features + 3, n_used * largest)
     limits[-3:] = n_used, n_used, n_used * largest * largest
-    require(all(bool((np.abs(each) <= limits).all()) for each in sums), "the moments are too large")
+    require(all(_within(each, limits) for each in sums), "the moments are too large")
     values = held.sums()
     weight, squares, norms = values[-3:]
     require(weight >= 0.4 and squares >= 0.2 and norms >= 0, "the moments have no weight")
     # Each weight is at most one, and by Cauchy and Schwarz (sum w)^2 <= n sum w^2.
     require(squares <= weight * (1.0 + _ROUNDING) <= n_used * (1.0 + _ROUNDING) ** 2, "the moments weigh too much")
     require(weight * weight <= n_used * squares * (1.0 + _ROUNDING), "the moments weigh too much")
-    require(bool((np.abs(values[:-3]) <= weight * largest).all()), "the moments are too large")
+    require(_within(values[:-3], weight * largest), "the moments are too large")
 
 
 def _require_background(sample: Background) -> None:
@@ -149,7 +154,7 @@ def _require_background(sample: Background) -> None:
     for part in (sample.kept, *sample.waiting):
         times, powers = part.mantissas, part.exponents
         require(times.shape == powers.shape == part.rows.positions.shape, "the background sample is incomplete")
-        require(bool(((times >= 0) & (times < 1) & (np.abs(powers) <= _TIMES)).all()), "the background sample is impossible")
+        require(bool(((times >= 0) & (times < 1)).all()) and _within(powers, _TIMES), "the background sample is impossible")
         draws = powers + part.rows.exponents
         drawn = (times == 0) | ((draws >= _LEAST_DRAW) & (draws <= _MOST_DRAW))
         require(bool(drawn.all()), "times of the background sample do not belong to their weights")
@@ -160,14 +165,14 @@ def _require_background(sample: Background) -> None:
 def _require_features(features: Reals, shape: tuple[int, ...], kernel: Kernel | None, whose: str) -> None:
     require(features.shape == shape, f"{whose} has other features than its map")
     largest = 0.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.k0))
-    require(bool((np.abs(features) <= largest).all()), f"{whose} has impossible features")
+    require(_within(features, largest), f"{whose} has impossible features")
 
 
 def _require_reservoir(held: Reservoir, n_features: int, kernel: Kernel | None) -> None:
     require(len(held.rows) <= held.size and 0 <= held.basis_at < MOST, "the reservoir is impossible")
     _require_features(held.features, (len(held.rows), n_features), kernel, "the reservoir")
     require(held.basis.ndim == 2 and held.basis.shape[1] == n_features, "the reservoir has a basis of other features")
-    require(bool((np.abs(held.basis) <= 1.0 + 1e-3).all()), "the reservoir has an impossible basis")
+    require(_within(held.basis, 1.0 + 1e-3), "the reservoir has an impossible basis")
     require(held.histogram.ndim == 1 and held.histogram.size > 0, "the histogram is impossible")
     require(bool(((held.histogram >= 0) & (held.histogram < MOST >> 12)).all()), "the histogram is impossible")
     if held.tree is not None:
@@ -180,7 +185,7 @@ def _require_tree(held: Tree, n_points: int, n_features: int) -> None:
     shapes = (held.directions.shape, held.splits.shape, held.first.shape, held.leaves.shape, held.following.shape)
     expected = ((inner, n_features), (inner,), (inner + 1,), (n_points,), (n_points,))
     require(shapes == expected and inner & (inner + 1) == 0 and n_points > 0, "the tree is incomplete")
-    require(all(bool((np.abs(each) <= FURTHEST**3).all()) for each in (held.directions, held.splits)), "the tree is impossible")
+    require(all(_within(each, FURTHEST**3) for each in (held.directions, held.splits)), "the tree is impossible")
     require(0 <= held.swaps < MOST and 0 <= held.builds < MOST, "the tree is impossible")
     require(bool(((held.leaves >= 0) & (held.leaves <= inner)).all()), "the tree is impossible")
     heads, tails = np.flatnonzero(held.first != -1), np.flatnonzero(held.following != -1)

@@ -56,6 +56,11 @@ class Block(ABC):
         return 1
 
     @property
+    def called(self) -> str:
+        """What a reader should call its values."""
+        return self.label
+
+    @property
     def reach(self) -> float:
         """The size that none of its coordinates exceeds."""
         return float(np.sqrt(self.weight)) * max(1.0, self._furthest)
@@ -121,13 +126,19 @@ class Number(Block):
     furthest: float = FURTHEST
 
     @property
+    def called(self) -> str:
+        """What a reader should call its values."""
+        return self.kind
+
+    @property
     def _furthest(self) -> float:
         return self.furthest
 
     def takes(self, kind: pa.DataType) -> bool:
-        """Say whether a type is one of numbers, truth values or times."""
-        timed = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
-        return bool(timed or pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or is_number(kind))
+        """Say whether a type is one of numbers or truth values, or of times where it is meant for these."""
+        if self.kind == "time":
+            return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
+        return bool(pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or is_number(kind))
 
     @property
     def _is_scaled(self) -> bool:

@@ -10,7 +10,7 @@ import pyarrow as pa
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Weights
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.encoding.blocks import Block, Number, block_of, numbers_of
+from supersample.records.encoding.blocks import Block, block_of, numbers_of
 from supersample.records.encoding.learn import LeftOut, learn_block
 
 __all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same", "weights_of"]
@@ -135,8 +135,7 @@ def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encodin
             notes.append(ColumnNote(name, kind, "left out", 0, 0.0, str(block)))
             continue
         blocks.append(block)
-        called = block.kind if isinstance(block, Number) else block.label
-        notes.append(ColumnNote(name, kind, called, block.width, block.weight, ""))
+        notes.append(ColumnNote(name, kind, block.called, block.width, block.weight, ""))
     if not blocks:
         reasons = "; ".join(f"{note.name}: {note.note}" for note in notes)
         raise InputError(
