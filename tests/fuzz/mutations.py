@@ -1,13 +1,20 @@
 """Ways to spoil bytes and trees of plain values; all depend on the generator alone."""
 
 import copy
+import hashlib
+import json
+import struct
 
 import numpy as np
 
+_PREFIX = struct.Struct("<8sIQ")
+_DIGEST = 32
+
 #: Values that programs trip over.
 ODD = (
-    None, True, 0, -1, 1, 255, 2**31, 2**63 - 1, 2**64, -(2**63), 1e308, -0.0, 1e-320, "", "x", "\0", "\ud800", [], {}, [[]],
-    [None], {"array": 0}, {"array": -1}, {"record": "Popen", "fields": {}}, {"tuple": []}, "<f8", "|O", "float64",
+    None, True, 0, -1, 1, 255, 2**31, 2**63 - 1, 2**64, -(2**63), 1e308, -0.0, 1e-320, {"float": "nan"}, {"float": "inf"}, "",
+    "x", "\0", "\ud800", [], {}, [[]], [None], {"array": 0}, {"array": -1}, {"record": "Popen", "fields": {}}, {"tuple": []},
+    "<f8", "|O", "float64",
 )  # fmt: skip
 
 
@@ -39,6 +46,23 @@ def spoiled(data, rng, others=()):
     if rng.random() < 0.1:
         del found[int(rng.integers(0, len(found) + 1)) :]
     return bytes(found)
+
+
+def forged(data, rng, others=()):
+    """Return the bytes of a summary's file spoiled; nine times in ten past its checksum, which is mended."""
+    if rng.random() < 0.1:
+        return spoiled(data, rng, others)
+    magic, version, length = _PREFIX.unpack_from(data)
+    start = _PREFIX.size
+    header, rest = data[start : start + length], data[start + length : -_DIGEST]
+    if rng.random() < 0.6:
+        header = json.dumps(grafted(json.loads(header), rng)).encode()
+    elif rng.random() < 0.2:
+        header = spoiled(header, rng)
+    else:
+        rest = spoiled(rest, rng)
+    body = _PREFIX.pack(magic, version, len(header)) + header + rest
+    return body + hashlib.sha256(body).digest()
 
 
 def grafted(tree, rng):

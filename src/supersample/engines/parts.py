@@ -20,6 +20,7 @@ from supersample.records.sources.schema import conform, promote
 from supersample.selection.plan import WARM_UP
 from supersample.summary import Summary
 from supersample.summary import state as states
+from supersample.summary.container import DAMAGE
 from supersample.summary.state import Request, State
 from supersample.summary.stored import restore, store
 
@@ -75,7 +76,7 @@ def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
     tables: list[pa.Table] = []
     missing = WARM_UP
     for each in heads:
-        table = pa.ipc.open_stream(each).read_all().slice(0, missing)
+        table = _rows_of(each).slice(0, missing)
         if table.num_rows:
             tables.append(table)
             missing -= table.num_rows
@@ -102,7 +103,7 @@ def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
 
     Time O(n (d D + M)); memory that of a batch and of the state, where the source is read in batches.
     """
-    state = states.part(_unpacked(empty), index)
+    state = states.part(_unpacked(empty, begun=False), index)
     with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
@@ -193,5 +194,25 @@ def _written(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def _unpacked(data: bytes) -> State:
-    return restore(data, "the state of a partition").state
+def _rows_of(head: bytes) -> pa.Table:
+    try:
+        table = pa.ipc.open_stream(head).read_all()
+        table.validate(full=True)
+    except DAMAGE as error:
+        raise InputError(
+            f"the first rows of a partition came back damaged: {one_line(error)}; run again, and look for what changes "
+            f"bytes on their way between workers"
+        ) from error
+    return table
+
+
+def _unpacked(data: bytes, *, begun: bool = True) -> State:
+    """Return the state of a partition that has begun, or the empty one that all begin with."""
+    restored = restore(data, "the state of a partition")
+    state = restored.state
+    if restored.kind != "partition" or state.encoding is None:
+        raise InputError(f"the state of a partition must be one that a worker made, got a {restored.kind}; run again")
+    plan = state.plan if not begun else None if state.stream is None else state.stream.plan
+    if plan is None or begun == (state.stream is None):
+        raise InputError("the state of a partition must have its features fixed, got one without; run again")
+    return state

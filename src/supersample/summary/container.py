@@ -92,7 +92,7 @@ def from_bytes(data: bytes, name: str) -> Contents:
 
 def _parsed(body: bytes, length: int) -> Contents:
     start = _PREFIX.size
-    header = json.loads(body[start : start + length].decode())
+    header = _header(body[start : start + length])
     at = start + length
     arrays = []
     for each in header["arrays"]:
@@ -112,6 +112,21 @@ def _parsed(body: bytes, length: int) -> Contents:
         raise ValueError("the table is larger than the file: it was compressed, which no summary is")
     table.validate(full=True)
     return Contents(header["contents"], arrays, table)
+
+
+def _header(data: bytes) -> Any:
+    """Return what a header says, if all of its numbers and characters are such."""
+
+    def refuse(name: str) -> None:
+        raise ValueError(f"the header holds {name}, which is no number")
+
+    header = json.loads(data.decode(), parse_constant=refuse)
+    if b"\\ud" in data.lower():  # an escape that may be half of a character
+        try:
+            json.dumps(header, ensure_ascii=False).encode()
+        except UnicodeEncodeError as error:
+            raise ValueError("the header holds half of a character") from error
+    return header
 
 
 def as_path(path: Any, name: str) -> Path:

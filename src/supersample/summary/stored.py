@@ -14,7 +14,9 @@ from supersample.selection.stream import Stream
 from supersample.summary.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.kept import Kept
 from supersample.summary.outcome import Outcome, Reading
-from supersample.summary.plain import pack, require_types, unpack
+from supersample.summary.plain import pack, unpack
+from supersample.summary.sound import require_encoding, require_kept, require_outcome, require_request, require_state
+from supersample.summary.sound_stream import require
 from supersample.summary.state import Request, State
 
 __all__ = ["Restored", "restore", "store"]
@@ -68,123 +70,56 @@ def restore(data: bytes, name: str) -> Restored:
 
 def _restored(contents: Contents) -> Restored:
     header, arrays = contents.header, list(contents.arrays)
-    positions = _expect(unpack(header["positions"], arrays), np.ndarray)
-    kept = Kept(positions, contents.table)
+    kept = Kept(_expect(unpack(header["positions"], arrays), np.ndarray), contents.table)
+    require_kept(kept)
     settings = _expect(unpack(header["settings"], arrays), Settings)
     columns: ColumnChoice = header["columns"]
-    state = State(
-        Request(settings, columns, header["weight"]),
-        contents.table.schema,
-        None if header["encoding"] is None else _encoding(header["encoding"]),
-        _expect(unpack(header["plan"], arrays), Plan, optional=True),
-        None,
-        kept,
-        _expect(unpack(header["history"], arrays), tuple),
-    )
-    _require(all(isinstance(each, Reading) for each in state.history), "the history is impossible")
-    _require_request(state.request, contents.table.column_names)
-    state = _with_stream(state, header["stream"], header["encoding"], arrays)
+    request = Request(settings, columns, header["weight"])
+    require_request(request, kept)
+    plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
+    history = _expect(unpack(header["history"], arrays), tuple)
+    require(all(isinstance(each, Reading) for each in history), "the history is impossible")
+    empty = State(request, contents.table.schema, None, plan, None, kept, history)
+    state = _with_stream(empty, header["stream"], header["encoding"], arrays)
     settled = None
     if header["settled"] is not None:
-        settled = _with_stream(state, header["settled"], header["settled_encoding"], arrays)
+        settled = _with_stream(empty, header["settled"], header["settled_encoding"], arrays)
         assert settled.stream is not None
-        _require(settled.stream.plan is not None, "the settled stream has no features")
+        require(settled.stream.plan is not None, "the settled stream has no features")
+        require(settled.n_seen == state.n_seen, "the settled stream has seen other rows")
     outcome = _expect(unpack(header["outcome"], arrays), Outcome, optional=True)
     if outcome is not None:
-        _require_outcome(outcome, kept)
-    _require(isinstance(header["source"], str) and isinstance(header["more"], Mapping), "the header is incomplete")
-    waiting = state.stream is None and kept.positions.size > 0
-    _require(not (waiting and state.encoding is not None), "rows wait for an encoding that is there")
+        read = settled or state
+        require(read.stream is not None and read.stream.plan is not None, "there is an outcome of nothing")
+        require_outcome(outcome, read)
+    more = header["more"]
+    named = isinstance(header["kind"], str) and isinstance(header["source"], str) and isinstance(more, Mapping)
+    require(named, "the header is incomplete")
+    if header["kind"] == "checkpoint":
+        told = isinstance(more.get("asked"), Mapping) and isinstance(more.get("beginning"), str)
+        require(told, "the checkpoint does not say of what run")
     return Restored(header, state, settled, outcome)
 
 
-def _with_stream(state: State, stream: Any, encoding: Any, arrays: list[np.ndarray[Any, Any]]) -> State:
-    """Return the state with a stream, whose points are those of the kept rows under an encoding."""
-    kept = state.kept
-    _require(kept.positions.ndim == 1 and kept.positions.size == kept.table.num_rows, "rows and positions differ in number")
-    _require(bool((np.diff(kept.positions) > 0).all()), "positions are out of order")
-    if stream is None:
-        return state
-    how = _encoding(encoding)
-    for block in how.blocks:
-        _require(block.name in state.schema.names, f"column {block.name!r} is missing")
-    batches = kept.table.combine_chunks().to_batches()
-    points = np.concatenate([how.points(batch) for batch in batches]) if batches else np.empty((0, how.width))
+def _with_stream(empty: State, stream: Any, encoding: Any, arrays: list[np.ndarray[Any, Any]]) -> State:
+    """Return the state with an encoding, and a stream whose points are those of the kept rows under it."""
+    state, kept, points = empty, empty.kept, np.empty((0, 0))
+    if encoding is not None:
+        how = Encoding.of(encoding)
+        require_encoding(how, state)
+        state = replace(state, encoding=how)
+        if stream is not None:
+            batches = kept.table.combine_chunks().to_batches()
+            points = np.concatenate([how.points(batch) for batch in batches]) if batches else np.empty((0, how.width))
 
     def points_at(positions: Any) -> Floats:
         places = np.searchsorted(kept.positions, positions)
-        _require(bool((kept.positions[np.minimum(places, points.shape[0] - 1)] == positions).all()), "a held row is missing")
+        require(bool((kept.positions[np.minimum(places, points.shape[0] - 1)] == positions).all()), "a held row is missing")
         return np.asarray(points[places])
 
-    restored = replace(state, stream=_expect(unpack(stream, arrays, points_at), Stream), encoding=how)
-    _require_consistent(restored)
-    return restored
-
-
-def _require_outcome(outcome: Outcome, kept: Kept) -> None:
-    groups = (
-        (outcome.prototypes, (outcome.shares, outcome.quadrature)),
-        (outcome.criticisms, (outcome.witness, outcome.nearest, outcome.criticism_shares)),
-        (outcome.background, (outcome.background_shares,)),
-    )
-    for positions, values in groups:
-        _require(bool(np.isin(positions, kept.positions).all()), "the outcome names rows that the file does not hold")
-        _require(positions.ndim == 1 and all(each.shape == positions.shape for each in values), "the outcome is incomplete")
-    _require(outcome.prototypes.size > 0, "the outcome has no prototypes")
-    inside = (outcome.nearest >= 0) & (outcome.nearest < outcome.prototypes.size)
-    _require(bool(inside.all()), "the outcome names prototypes that there are not")
-    numbers = (outcome.mmd, outcome.random_mmd, outcome.energy)
-    _require(all(np.isfinite(each) and each >= 0 for each in numbers), "the outcome is impossible")
-    _require(not outcome.error < 0, "the outcome is impossible")
-    for _, values in groups:
-        _require(all(bool(np.isfinite(each).all()) for each in values), "the outcome is impossible")
-
-
-def _require_request(request: Request, names: list[str]) -> None:
-    settings, columns = request.settings, request.columns
-    _require(settings.n_prototypes >= 1 and settings.n_criticisms >= 0 and settings.stream >= 0, "the settings are impossible")
-    _require(min(settings.seed.entropy, *settings.seed.path, 0) >= 0, "the seed is impossible")
-    _require(settings.n_features is None or settings.n_features >= 1, "the number of features is impossible")
-    _require(columns is None or all(isinstance(name, str) and name in names for name in columns), "columns are missing")
-    _require(request.weight is None or request.weight in names, "the column of weights is missing")
-
-
-def _require_consistent(state: State) -> None:
-    """Refuse a state whose parts do not fit together: it would fail later, and less clearly."""
-    held = state.stream
-    assert held is not None
-    assert state.encoding is not None
-    _require(state.encoding.width == held.width, "encoding and stream differ in width")
-    _require(0 <= held.n_used <= held.n_seen < 1 << 62 and 0 <= held.chunks < 1 << 62, "the numbers of rows are impossible")
-    last = int(state.kept.positions[-1]) if state.kept.positions.size else -1
-    _require(held.n_seen > last and bool((state.kept.positions >= 0).all()), "rows stand beyond the end of the stream")
-    _require(held.reservoir.size == held.settings.n_prototypes, "the reservoir has another size than was asked for")
-    _require(held.criticisms.size == held.settings.n_criticisms, "the criticisms have another number than was asked for")
-    _require(held.reservoir.basis_at >= 0, "the numbers of rows are impossible")
-    sample = held.background
-    _require(sample.next_mantissa > 0, "the background sample is impossible")
-    for rows in (
-        held.pending,
-        held.reservoir.rows,
-        held.criticisms.rows,
-        *(part.rows for part in (sample.kept, *sample.waiting)),
-    ):
-        _require(rows.points.shape == (rows.positions.size, held.width), "points and positions differ in number")
-        _require(rows.mantissas.shape == rows.exponents.shape == rows.positions.shape, "weights and positions differ in number")
-    if held.plan is not None:
-        _require(held.moments.totals.shape == (held.plan.feature_map.n_features + 3,), "moments and features differ in number")
-        _require(held.held_out.totals.shape == (held.plan.held_out.n_features + 3,), "moments and features differ in number")
-        shape = (len(held.reservoir.rows), held.plan.feature_map.n_features)
-        _require(held.reservoir.features.shape == shape, "the reservoir has other features than its map")
-        held.plan.feature_map.transform(np.zeros((1, held.width)))
-        held.plan.held_out.transform(np.zeros((1, held.width)))
-
-
-def _encoding(plain: Any) -> Encoding:
-    encoding = Encoding.of(plain)
-    for each in (encoding, *encoding.blocks, *encoding.notes):
-        require_types(each)
-    return encoding
+    state = replace(state, stream=_expect(unpack(stream, arrays, points_at), Stream, optional=True))
+    require_state(state, points)
+    return state
 
 
 def _plain(encoding: Encoding | None) -> Any:
@@ -192,10 +127,5 @@ def _plain(encoding: Encoding | None) -> Any:
 
 
 def _expect(value: Any, kind: type, *, optional: bool = False) -> Any:
-    _require(isinstance(value, kind) or (optional and value is None), f"expected {kind.__name__}, got {type(value).__name__}")
+    require(isinstance(value, kind) or (optional and value is None), f"expected {kind.__name__}, got {type(value).__name__}")
     return value
-
-
-def _require(holds: bool, otherwise: str) -> None:
-    if not holds:
-        raise ValueError(otherwise)

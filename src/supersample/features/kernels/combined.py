@@ -27,6 +27,12 @@ class Sum(Kernel):
 
     terms: tuple[tuple[float, Kernel], ...]
 
+    def __post_init__(self) -> None:
+        """Refuse factors that make no kernel of the sum."""
+        for factor, _ in self.terms:
+            if not (np.isfinite(factor) and factor > 0):
+                raise InputError(f"a kernel can be multiplied by a positive finite number only, got {factor!r}")
+
     @classmethod
     def of(cls, *terms: tuple[float, Kernel]) -> "Sum":
         """Build a sum, flattening sums of sums."""
@@ -34,8 +40,6 @@ class Sum(Kernel):
         for factor, kernel in terms:
             if isinstance(factor, bool) or not isinstance(factor, int | float | np.integer | np.floating):
                 raise InputTypeError(f"a kernel can be multiplied by a number only, got {type(factor).__name__}")
-            if not (np.isfinite(factor) and factor > 0):
-                raise InputError(f"a kernel can be multiplied by a positive finite number only, got {factor!r}")
             inner = kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
             flat.extend((float(factor) * weight, term) for weight, term in inner)
         return cls(tuple(flat))

@@ -13,7 +13,19 @@ import pyarrow.compute as pc
 from supersample._typing import Floats
 from supersample.errors import InputError
 
-__all__ = ["Block", "Category", "Number", "Vector", "block_of", "numbers_of", "plain_storage", "vectors_of"]
+__all__ = [
+    "Block",
+    "Category",
+    "Number",
+    "Vector",
+    "block_of",
+    "is_list",
+    "is_number",
+    "is_text",
+    "numbers_of",
+    "plain_storage",
+    "vectors_of",
+]
 
 #: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
 FURTHEST = 10.0
@@ -42,6 +54,40 @@ class Block(ABC):
     @property
     def _own_width(self) -> int:
         return 1
+
+    @property
+    def called(self) -> str:
+        """What a reader should call its values."""
+        return self.label
+
+    @property
+    def reach(self) -> float:
+        """The size that none of its coordinates exceeds."""
+        return float(np.sqrt(self.weight)) * max(1.0, self._furthest)
+
+    @property
+    def _furthest(self) -> float:
+        return FURTHEST
+
+    @abstractmethod
+    def takes(self, kind: pa.DataType) -> bool:
+        """Say whether columns of a type can be written, extension types apart."""
+
+    def check(self, kind: pa.DataType) -> None:
+        """Refuse a block that no column of this type can have given."""
+        numbers = np.array([self.weight, *self._numbers()], dtype=np.float64)
+        storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
+        if not self.takes(storage):
+            raise InputError(f"column {self.name!r} of type {kind} cannot be a {self.label}")
+        if not (self.weight > 0 and bool(np.isfinite(numbers).all()) and self._is_scaled):
+            raise InputError(f"column {self.name!r} must have a finite centre and a positive scale and weight")
+
+    @property
+    def _is_scaled(self) -> bool:
+        return True
+
+    def _numbers(self) -> tuple[float, ...]:
+        return ()
 
     def fill(self, column: pa.Array, out: Floats) -> Floats | None:
         """Write the coordinates of a column into `out` (n x width); return 1.0 for each missing value that has no place.
@@ -79,6 +125,28 @@ class Number(Block):
     scale: float
     furthest: float = FURTHEST
 
+    @property
+    def called(self) -> str:
+        """What a reader should call its values."""
+        return self.kind
+
+    @property
+    def _furthest(self) -> float:
+        return self.furthest
+
+    def takes(self, kind: pa.DataType) -> bool:
+        """Say whether a type is one of numbers or truth values, or of times where it is meant for these."""
+        if self.kind == "time":
+            return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
+        return bool(pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or is_number(kind))
+
+    @property
+    def _is_scaled(self) -> bool:
+        return self.scale > 0 and self.furthest > 0 and self.kind in ("number", "boolean", "time")
+
+    def _numbers(self) -> tuple[float, ...]:
+        return (self.centre, self.scale, self.furthest)
+
     def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
         values = numbers_of(column)
         own = out[:, 0]
@@ -112,6 +180,14 @@ class Category(Block):
     def _own_width(self) -> int:
         return len(self.values) + 1
 
+    @property
+    def _furthest(self) -> float:
+        return 1.0
+
+    def takes(self, kind: pa.DataType) -> bool:
+        """Say whether a type is one of text."""
+        return is_text(kind)
+
     def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
         known = pa.array(self.values, type=pa.large_string())
         absent = column.is_null().to_numpy(zero_copy_only=False)
@@ -139,6 +215,17 @@ class Vector(Block):
     def _own_width(self) -> int:
         return len(self.centre)
 
+    def takes(self, kind: pa.DataType) -> bool:
+        """Say whether a type is one of lists of numbers."""
+        return is_list(kind) and is_number(kind.value_type)
+
+    @property
+    def _is_scaled(self) -> bool:
+        return self.scale > 0 and len(self.centre) > 0
+
+    def _numbers(self) -> tuple[float, ...]:
+        return (*self.centre, self.scale)
+
     def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
         values, absent = vectors_of(column, len(self.centre), self.name)
         values -= np.array(self.centre)
@@ -158,6 +245,22 @@ def block_of(plain: Mapping[str, Any]) -> Block:
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "label"}
     block: Block = {"number": Number, "category": Category, "vector": Vector}[plain["label"]](**fields)
     return block
+
+
+def is_number(kind: pa.DataType) -> bool:
+    """Say whether a type is one of whole or floating-point numbers."""
+    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def is_text(kind: pa.DataType) -> bool:
+    """Say whether a type is one of text."""
+    view = getattr(pa.types, "is_string_view", lambda _: False)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or view(kind))
+
+
+def is_list(kind: pa.DataType) -> bool:
+    """Say whether a type is one of lists."""
+    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
 def plain_storage(column: pa.Array) -> pa.Array:

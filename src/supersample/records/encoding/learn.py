@@ -8,7 +8,18 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample._typing import Floats
-from supersample.records.encoding.blocks import Block, Category, Number, Vector, numbers_of, plain_storage, vectors_of
+from supersample.records.encoding.blocks import (
+    Block,
+    Category,
+    Number,
+    Vector,
+    is_list,
+    is_number,
+    is_text,
+    numbers_of,
+    plain_storage,
+    vectors_of,
+)
 
 __all__ = ["LeftOut", "learn_block"]
 
@@ -45,16 +56,16 @@ def learn_block(name: str, column: pa.Array, weight: float, *, forced: bool) -> 
         return Number(name, weight, missing, "boolean", 0.0, float(np.sqrt(0.5)))
     if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
         return _number(name, weight, "time", numbers_of(column).astype(np.float64))
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+    if is_number(kind) or pa.types.is_decimal(kind):
         values = numbers_of(column).astype(np.float64)
         # Whole numbers with gaps come as floating-point numbers from some libraries; without gaps they are meant as such.
         whole = pa.types.is_integer(kind) or bool(np.isnan(values).any())
         if whole and not forced and _counts_rows(name, values):
             return LeftOut("looks like an id: every value differs")
         return _number(name, weight, "number", values)
-    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or _is_string_view(kind):
+    if is_text(kind):
         return _category(name, weight, missing, column.cast(pa.large_string()), forced=forced)
-    if _is_list(kind):
+    if is_list(kind):
         return _vector(name, weight, missing, column)
     return LeftOut(f"values of type {kind} have no place in a kernel")
 
@@ -111,7 +122,7 @@ def _category(name: str, weight: float, missing: bool, column: pa.Array, *, forc
 
 def _vector(name: str, weight: float, missing: bool, column: pa.Array) -> Block | LeftOut:
     kind = column.type
-    if not (pa.types.is_integer(kind.value_type) or pa.types.is_floating(kind.value_type)):
+    if not is_number(kind.value_type):
         return LeftOut(f"lists of {kind.value_type} have no place in a kernel")
     lengths = {len(value) for value in column.drop_null()}
     if len(lengths) > 1 or lengths == {0}:
@@ -132,11 +143,3 @@ def _vector(name: str, weight: float, missing: bool, column: pa.Array) -> Block 
     spread = largest * float(np.sqrt((((gaps / largest) ** 2).sum(axis=0) / count).sum())) if largest > 0 else 0.0
     scale = spread if np.isfinite(spread) and spread > np.finfo(np.float64).tiny else 1.0
     return Vector(name, weight, missing, tuple(centre.tolist()), scale)
-
-
-def _is_list(kind: pa.DataType) -> bool:
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-
-
-def _is_string_view(kind: pa.DataType) -> bool:
-    return bool(getattr(pa.types, "is_string_view", lambda _: False)(kind))

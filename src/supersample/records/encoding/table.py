@@ -10,7 +10,7 @@ import pyarrow as pa
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Weights
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.encoding.blocks import Block, Number, block_of, numbers_of
+from supersample.records.encoding.blocks import Block, block_of, numbers_of
 from supersample.records.encoding.learn import LeftOut, learn_block
 
 __all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same", "weights_of"]
@@ -58,6 +58,19 @@ class Encoding:
         """Return where the coordinates of each column stand."""
         ends = np.cumsum([0, *(block.width for block in self.blocks)])
         return {block.name: slice(int(a), int(b)) for block, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
+
+    def reach(self) -> Floats:
+        """Return the size that each coordinate does not exceed."""
+        sizes = [np.full(block.width, block.reach) for block in self.blocks]
+        return np.concatenate([*sizes, [np.sqrt(len(self.blocks))]])
+
+    def check(self, schema: pa.Schema) -> None:
+        """Refuse an encoding that rows of this schema cannot have given."""
+        names = [block.name for block in self.blocks]
+        if not names or len(set(names)) < len(names) or not set(names) <= set(schema.names):
+            raise InputError(f"an encoding must name columns of {_listed(schema.names)}, each once, got {names}")
+        for block in self.blocks:
+            block.check(schema.field(block.name).type)
 
     def points(self, batch: pa.RecordBatch) -> Floats:
         """Return the coordinates of each row, n x width. O(n width), on all cores."""
@@ -122,8 +135,7 @@ def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encodin
             notes.append(ColumnNote(name, kind, "left out", 0, 0.0, str(block)))
             continue
         blocks.append(block)
-        called = block.kind if isinstance(block, Number) else block.label
-        notes.append(ColumnNote(name, kind, called, block.width, block.weight, ""))
+        notes.append(ColumnNote(name, kind, block.called, block.width, block.weight, ""))
     if not blocks:
         reasons = "; ".join(f"{note.name}: {note.note}" for note in notes)
         raise InputError(

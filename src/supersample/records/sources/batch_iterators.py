@@ -52,7 +52,7 @@ def mapping_batch(columns: Mapping[Any, Any]) -> pa.RecordBatch:
         )
     try:
         return pa.RecordBatch.from_pydict({str(name): values for name, values in columns.items()})
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise InputError(
             f"source: a dictionary must hold columns of the same length, each of one type: {one_line(error)}"
         ) from error

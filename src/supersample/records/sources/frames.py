@@ -11,6 +11,8 @@ from supersample.records.sources.schema import conform, plain_schema
 __all__ = ["frame_batches", "has_stream", "is_pandas", "name_of", "open_pandas", "open_table"]
 
 _STOPPED = "what makes the batches stopped with this error"
+#: What Arrow raises for values that have no type of its own; OverflowError is that of whole numbers beyond 64 bits.
+_NO_TYPE = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
 
 def name_of(value: Any) -> str:
@@ -65,7 +67,7 @@ def frame_batches(frame: Any) -> Batches:
     if is_pandas(frame):
         yield from _pandas_table(frame, _pandas_schema(frame)).to_batches()
     else:
-        yield from _reader(frame)
+        yield from map(_validated, _reader(frame))
 
 
 def _reader(frame: Any) -> pa.RecordBatchReader:
@@ -105,14 +107,14 @@ def _pandas_schema(frame: Any) -> pa.Schema:
         )
     try:
         return pa.Schema.from_pandas(frame, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError) as error:
+    except _NO_TYPE as error:
         raise _no_type(frame, error) from error
 
 
 def _pandas_table(frame: Any, schema: pa.Schema) -> pa.Table:
     try:
         return pa.Table.from_pandas(frame.set_axis(schema.names, axis=1), schema=schema, preserve_index=False)
-    except (pa.ArrowException, TypeError, ValueError) as error:
+    except _NO_TYPE as error:
         raise _no_type(frame, error) from error
 
 
@@ -128,6 +130,6 @@ def _no_type(frame: Any, error: Exception) -> InputTypeError:
 def _converts(column: Any) -> bool:
     try:
         pa.array(column, from_pandas=True)
-    except (pa.ArrowException, TypeError, ValueError, NotImplementedError):
+    except _NO_TYPE:
         return False
     return True

@@ -63,7 +63,7 @@ def _column(values: Array, name: str, label: str) -> pa.Array:
             flat = np.ascontiguousarray(values).reshape(-1)
             return pa.FixedSizeListArray.from_arrays(_plain_column(flat), int(np.prod(values.shape[1:])))
         return _plain_column(values)
-    except (pa.ArrowException, ValueError, TypeError) as error:
+    except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
         raise InputTypeError(
             f"source: column {name!r} of {label} must be of a type that Arrow has, got dtype {values.dtype}: "
             f"{one_line(error)}; convert the column first"
