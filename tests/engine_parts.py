@@ -55,8 +55,10 @@ def written(folder, sizes=SIZES):
     return tables
 
 
-def reader(folder, *, killed=None, stumbles=None, broken=None, marker=None):
+def reader(folder, *, killed=None, stumbles=None, broken=None, deadly=None, marker=None):
     """Return a function that reads a partition: `broken` never can, `killed` kills its process and `stumbles` raises once.
+
+    `deadly` kills its process each time.
 
     It is a closure, so that it travels by value: workers cannot import the tests.
     """
@@ -65,6 +67,8 @@ def reader(folder, *, killed=None, stumbles=None, broken=None, marker=None):
     def read(index):
         if index == broken:
             raise OSError("the disk is on fire")
+        if index == deadly:
+            os.kill(os.getpid(), signal.SIGKILL)
         if index in (killed, stumbles) and not os.path.exists(marker):  # noqa: PTH110
             with open(marker, "w") as file:  # noqa: PTH123
                 file.write(str(os.getpid()))

@@ -111,3 +111,11 @@ def engine(request):
     begun = request.param()
     yield begun
     begun.close()
+
+
+@pytest.fixture(scope="module")
+def session():
+    """Spark alone."""
+    begun = SparkEngine()
+    yield begun.session
+    begun.close()

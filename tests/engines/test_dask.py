@@ -38,6 +38,21 @@ def test_states_are_let_go_once_merged():
     assert 2 <= held.most <= 2 + math.ceil(math.log2(n_parts)) + 2  # one waiting at each level, two in work, two being let go
 
 
+def test_a_task_may_summarise_on_its_own_cluster():
+    from distributed import Client, LocalCluster
+
+    def nested():
+        import dask.array as da
+
+        return ss.summarize(da.from_array(np.eye(4), chunks=(2, 4)), prototypes=2, criticisms=0, random_state=0).n_seen
+
+    with (
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
+        Client(cluster) as c,
+    ):
+        assert c.submit(nested, pure=False).result(timeout=120) == 4
+
+
 def test_a_cluster_shows_a_bar_of_its_own(capsys):
     import dask.array as da
     from distributed import Client, LocalCluster

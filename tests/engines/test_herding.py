@@ -3,6 +3,7 @@
 import dask
 import dask.array as da
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import supersample as ss
@@ -42,7 +43,7 @@ def test_five_machines_lose_little(method, mixture):
 
 def test_shares_are_equal_random_and_cover_all():
     data = np.arange(2_000.0)[:, None]
-    dealt = [[arrays_of(piece) for piece in deal(index, data, [2_000] * 5, as_seed(0))] for index in range(5)]
+    dealt = [[arrays_of(piece) for piece in deal(index, data, ["x0"], [2_000] * 5, as_seed(0))] for index in range(5)]
     for pieces in dealt:
         assert np.array_equal(np.sort(np.concatenate([piece["places"] for piece in pieces])), np.arange(2_000))
         assert {len(piece["places"]) for piece in pieces} == {400}
@@ -53,16 +54,16 @@ def test_shares_are_equal_random_and_cover_all():
 def test_a_frame_that_changes_between_passes_is_told():
     data = np.arange(20.0)[:, None]
     with pytest.raises(ss.errors.InputError, match=r"^partition 1: candidates must be the same .* 25 rows .* and 20 in the"):
-        deal(1, data, [20, 25], as_seed(0))
+        deal(1, data, ["x0"], [20, 25], as_seed(0))
     with pytest.raises(ss.errors.InputError, match=r"^partition 2: candidates must be the same .* 0 rows .* and 20 in the"):
-        deal(2, data, [20, 20], as_seed(0))
+        deal(2, data, ["x0"], [20, 20], as_seed(0))
 
 
 def test_a_part_with_too_few_rows_is_not_returned():
     data = np.random.default_rng(0).normal(size=(30, 2))
     parts = [data[:10], data[10:20], data[20:]]
     # The target is just what is dealt to the second part: its ten rows match it, and no fifteen can.
-    second = [arrays_of(deal(index, part, [10] * 3, as_seed(0))[1])["points"] for index, part in enumerate(parts)]
+    second = [arrays_of(deal(index, part, ["x0", "x1"], [10] * 3, as_seed(0))[1])["points"] for index, part in enumerate(parts)]
     found = chosen_locally(parts, "herd", 15, random_state=0, target=np.concatenate(second), bandwidth=0.5)
     assert np.argmin(found.runs) == 1
     assert found.best == 3
@@ -103,6 +104,16 @@ def test_partitions_decide_and_nothing_else():
     assert not same_selection(first, chosen_locally(tables[::-1], "wkh", 10, random_state=5))
 
 
+def test_columns_are_matched_by_name_and_decimals_are_numbers():
+    tables = [mixed(size, size).select(["b", "count"]) for size in (900, 700)]
+    turned = [tables[0], tables[1].select(["count", "b"])]
+    assert same_selection(chosen_locally(tables, "herd", 9, random_state=0), chosen_locally(turned, "herd", 9, random_state=0))
+    exact = [table.set_column(1, "count", table["count"].cast(pa.decimal128(22, 2))) for table in tables]
+    assert same_selection(chosen_locally(tables, "herd", 9, random_state=0), chosen_locally(exact, "herd", 9, random_state=0))
+    with pytest.raises(ss.errors.MismatchError, match=r"columns \['b', 'count'\] in all partitions, got \['b'\]"):
+        chosen_locally([tables[0], tables[1].select(["b"])], "herd", 9, target=np.eye(2))
+
+
 def test_what_cannot_be_done_is_said():
     points = da.random.random((50, 2), chunks=(25, 2))
     with dask.config.set(scheduler="sync"):
@@ -112,5 +123,7 @@ def test_what_cannot_be_done_is_said():
             ss.sbq(points, 5, start=ss.sbq(np.eye(2), 1))
         with pytest.raises(ss.errors.InputError, match=r"^refine=True needs a target"):
             ss.herd(points, 5, refine=True)
+        with pytest.raises(ss.errors.InputTypeError, match=r"^target must be in memory, got Array of a cluster"):
+            ss.herd(np.eye(2), 1, target=points)
     with pytest.raises(ss.errors.InputTypeError, match=r"^candidates must have columns of numbers, got 'kind' of type string"):
         chosen_locally([mixed(100, 0)], "herd", 5)

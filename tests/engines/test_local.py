@@ -26,6 +26,17 @@ def test_one_partition_has_the_maps_of_one_stream_and_nearly_its_quality():
     assert parts.mmd < 0.5 * parts.random_mmd
 
 
+def test_sixteen_partitions_that_differ_end_as_near_as_one_stream():
+    """Like CovType, whose files are regions: each partition has its own place, and merges must bring them together."""
+    rng = np.random.default_rng(4)
+    data = np.concatenate([rng.normal(3 * rng.normal(size=4), rng.uniform(0.3, 1.5), size=(1_000, 4)) for _ in range(16)])
+    one = ss.summarize(data, prototypes=60, criticisms=0, random_state=0)
+    parts = local.summarize(np.split(data, 16), prototypes=60, criticisms=0, random_state=0)
+    points = one.encode(pa.table({f"x{place}": column for place, column in enumerate(data.T)}))
+    merged, streamed = (ss.mmd2(each.encode(each.prototypes), points, kernel=one.kernel) for each in (parts, one))
+    assert np.sqrt(merged / streamed) <= 1.3
+
+
 def test_partitions_with_equal_rows_draw_differently():
     table = mixed(6_000, 0)
     twice = local.summarize([table, table], **OPTIONS)

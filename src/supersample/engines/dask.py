@@ -5,11 +5,12 @@ Works with a `distributed` client where there is one, otherwise with the schedul
 
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import dask
 from dask.base import get_scheduler
+from dask.optimization import cull
 
 from supersample.engines.job import Job
 from supersample.engines.parts import (
@@ -18,11 +19,13 @@ from supersample.engines.parts import (
     head,
     label_of,
     merge_parts,
+    stopped,
     summarize_part,
     tree,
     unreadable,
 )
 from supersample.errors import InputError, InputTypeError, SupersampleError
+from supersample.records.sources.base import one_line
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
 
@@ -105,54 +108,84 @@ def _heads(parts: list[Any], weight: str | None) -> Iterator[bytes]:
 def _computed(wanted: list[Any], parts: list[Any], first: int, *, progress: bool = False) -> list[bytes]:
     """Compute lazy values; if that fails, say which of the partitions they come from, the first of them `first`, is to blame.
 
-    What fails in our own functions names its partition. Of one that could not even be read Dask tells no number, and results
-    kept to ask for it would fill the memory of the workers: the partitions are read once more instead, only to see which fails.
+    What fails in our own functions names its partition. Of one that could not even be read the scheduler of a cluster is asked;
+    without one the partitions are read once more, only to see which fails.
     """
     client = _client()
+    return (
+        _here(wanted, parts, first, progress=progress)
+        if client is None
+        else _by_client(client, wanted, parts, first, progress=progress)
+    )
+
+
+def _here(wanted: list[Any], parts: list[Any], first: int, *, progress: bool) -> list[bytes]:
     try:
-        return _by_client(client, wanted, progress=progress) if client is not None else _here(wanted, progress=progress)
+        with _bar() if progress else nullcontext():
+            return list(dask.compute(*wanted))
     except SupersampleError:
         raise
     except Exception as error:
-        blamed = _blamed(client, [dask.delayed(_read)(part) for part in parts])
-        if blamed is None:
-            raise
-        index, cause = blamed
-        raise unreadable(first + index, cause) from error
+        for index, part in enumerate(parts):
+            try:
+                part.compute()
+            except Exception as cause:
+                raise unreadable(first + index, cause) from error
+        raise _stopped(error) from error
 
 
-def _here(wanted: list[Any], *, progress: bool) -> list[bytes]:
-    with _bar() if progress else nullcontext():
-        return list(dask.compute(*wanted))
-
-
-def _by_client(client: Any, wanted: list[Any], *, progress: bool) -> list[bytes]:
-    futures = client.compute(wanted, retries=_RETRIES)
+def _by_client(client: Any, wanted: list[Any], parts: list[Any], first: int, *, progress: bool) -> list[bytes]:
+    futures: list[Any] = []
     try:
-        if progress:
-            sys.modules["distributed"].progress(futures, notebook=False)  # a notebook's bar would have to be shown by hand
-        return list(client.gather(futures))
+        futures = client.compute(wanted, retries=_RETRIES)
+        with _aside():
+            if progress:
+                sys.modules["distributed"].progress(futures, notebook=False)  # that of a notebook would have to be shown
+            return list(client.gather(futures))
+    except SupersampleError:
+        raise
+    except Exception as error:
+        index = _blamed(client, futures, parts)
+        raise (_stopped(error) if index is None else unreadable(first + index, error)) from error
     finally:
         client.cancel(futures)  # after a failure, what still runs would be for nothing
 
 
-def _blamed(client: Any, lazy: list[Any]) -> tuple[int, Exception] | None:
-    """Return the first lazy value that fails, with its error; None where none does any more."""
-    futures = [None] * len(lazy) if client is None else client.compute(lazy)
+def _stopped(error: Exception) -> InputError:
+    return stopped("Dask", type(error).__name__, one_line(error))
+
+
+def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> int | None:
+    """Return the one partition that needs the task which the scheduler blames; None where there is none, or more than one."""
+
+    def blamed_for(dask_scheduler: Any, keys: list[Any]) -> Any:  # travels by value: a scheduler may not have us installed
+        blamed = (dask_scheduler.tasks[key].exception_blame for key in keys if key in dask_scheduler.tasks)
+        return next((task.key for task in blamed if task is not None), None)
+
+    failed = [future.key for future in futures if future.status == "error"]
     try:
-        for index, (value, future) in enumerate(zip(lazy, futures, strict=True)):
-            try:
-                value.compute() if future is None else future.result()
-            except Exception as error:
-                return index, error
+        key = client.run_on_scheduler(blamed_for, keys=failed) if failed else None
+    except Exception:
+        return None  # a scheduler that answers no questions: an error without the number is better than none
+    if key is None:
         return None
+    needing = [index for index, part in enumerate(parts) if key in cull(dict(part.dask), [part.key])[0]]
+    return needing[0] if len(needing) == 1 else None
+
+
+@contextmanager
+def _aside() -> Iterator[None]:
+    """In a task of a worker, leave its place to others while waiting for them, as Dask itself does."""
+    distributed = sys.modules["distributed"]
+    try:
+        distributed.secede()
+    except ValueError:  # not in a task
+        yield
+        return
+    try:
+        yield
     finally:
-        if client is not None:
-            client.cancel(futures)
-
-
-def _read(part: Any) -> None:
-    """Take a partition, to see whether it can be read."""
+        distributed.rejoin()
 
 
 def _client() -> Any:

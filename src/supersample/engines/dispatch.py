@@ -11,6 +11,7 @@ from typing import Any, Literal, ParamSpec, TypeVar
 
 from supersample import selection, summary
 from supersample.engines.job import job_of
+from supersample.errors import InputTypeError
 
 __all__ = ["engine_of", "herd", "sbq", "summarize", "wkh"]
 
@@ -37,6 +38,11 @@ def _dispatched(function: Callable[P, R], on_cluster: Callable[[Any, Any, Mappin
 
     @wraps(function)
     def dispatching(*args: P.args, **kwargs: P.kwargs) -> R:
+        for name, value in kwargs.items():
+            if name != subject and engine_of(value) is not None:
+                raise InputTypeError(
+                    f"{name} must be in memory, got {type(value).__name__} of a cluster; gather it first, or a sample of it"
+                )
         engine = engine_of(args[0] if args else kwargs.get(subject))
         if engine is None:
             return function(*args, **kwargs)

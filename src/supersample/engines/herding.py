@@ -62,10 +62,10 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
     m, seed = check_count(options["m"], "m"), as_seed(given.pop("random_state"))
     if given["start"] is not None:
         raise InputError("start must be left out for candidates on a cluster; gather them, or choose anew")
-    points = _first_points(cluster)
+    names, points = _first_points(cluster)
     plan = _planned(given, points, m, seed)
     METHODS[method](points[:1], min(m, 1), **given)  # refuses wrong options before all rows are read
-    passed = [moments_of(each) for each in cluster.each(lambda index, rows: embed(index, rows, plan))]
+    passed = [moments_of(each) for each in cluster.each(lambda index, rows: embed(index, rows, names, plan))]
     counts = [rows for rows, _ in passed]
     if not given["replace"] and m > sum(counts):
         raise InputError(f"m must not be more than the {sum(counts)} candidates, got {m}; ask for fewer")
@@ -74,7 +74,7 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
         given["target"] = Embedded(plan.feature_map, first, plan.held_out, second, points.shape[1])
     given["random_state"] = seed.child("choice").sequence()
     found = cluster.grouped(
-        lambda index, rows: deal(index, rows, counts, seed), lambda pieces: choose_from(pieces, m, method, given)
+        lambda index, rows: deal(index, rows, names, counts, seed), lambda pieces: choose_from(pieces, m, method, given)
     )
     return _best(found, m, method, given, np.concatenate([[0], np.cumsum(counts)[:-1]]))
 
@@ -101,15 +101,19 @@ def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], off
     return Distributed(indices, one["points"], one["weights"], one["mmd"], str(one["note"]), last.kernel, runs, best)
 
 
-def _first_points(cluster: Cluster) -> Floats:
+def _first_points(cluster: Cluster) -> tuple[list[str], Floats]:
+    """Return the names of the columns, and rows as many as a warm-up needs, or all."""
+    names: list[str] = []
     held: list[Floats] = []
     for each in cluster.heads():
-        held += [matrix(batch) for batch in pa.ipc.open_stream(each).read_all().to_batches() if batch.num_rows]
+        table = pa.ipc.open_stream(each).read_all()
+        names = names or table.schema.names
+        held += [matrix(batch, names) for batch in table.to_batches() if batch.num_rows]
         if sum(map(len, held)) >= WARM_UP:
             break
     if not held:
         raise InputError("candidates must have at least one row, got none")
-    return np.concatenate(held)[:WARM_UP]
+    return names, np.concatenate(held)[:WARM_UP]
 
 
 def _planned(given: dict[str, Any], points: Floats, m: int, seed: Seed) -> Plan | None:

@@ -33,6 +33,7 @@ __all__ = [
     "merge_parts",
     "naming",
     "packed",
+    "stopped",
     "summarize_part",
     "tree",
     "unreadable",
@@ -166,6 +167,11 @@ def failed(index: int, why: str) -> InputError:
     return InputError(
         f"partition {index} could not be read: {why}; nothing was returned; mend or leave out that partition and run again"
     )
+
+
+def stopped(engine: str, what: str, why: str) -> InputError:
+    """Return the error of a run that ended for a reason that no one partition is to blame for."""
+    return InputError(f"source could not be worked on by {engine} ({what}): {why}; nothing was returned; mend it and run again")
 
 
 @contextmanager

@@ -13,7 +13,7 @@ from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.engines.parts import naming
-from supersample.errors import InputError, InputTypeError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.records.encoding.blocks import numbers_of
 from supersample.records.sources import open_source
 from supersample.selection import Selection, herd, sbq, wkh
@@ -38,12 +38,17 @@ def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
         return dict(held)
 
 
-def matrix(batch: pa.RecordBatch) -> Floats:
-    """Return the rows of a batch as points: every column must be of finite numbers, since candidates are taken as they are."""
+def matrix(batch: pa.RecordBatch, names: Sequence[str]) -> Floats:
+    """Return the named columns of a batch as points; all must be of finite numbers, since candidates are taken as they are."""
+    if sorted(batch.schema.names) != sorted(names):
+        raise MismatchError(f"candidates must have the columns {list(names)} in all partitions, got {batch.schema.names}")
+    batch = batch.select(list(names))
     for field in batch.schema:
-        if not (pa.types.is_integer(field.type) or pa.types.is_floating(field.type) or pa.types.is_boolean(field.type)):
+        kind = field.type
+        numbers = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean, pa.types.is_decimal)
+        if not any(is_kind(kind) for is_kind in numbers):
             raise InputTypeError(
-                f"candidates must have columns of numbers, got {field.name!r} of type {field.type}; drop or encode it first, "
+                f"candidates must have columns of numbers, got {field.name!r} of type {kind}; drop or encode it first, "
                 f"or use summarize, which encodes columns of all kinds"
             )
     points = np.column_stack([numbers_of(column).astype(np.float64) for column in batch.columns])
@@ -61,12 +66,12 @@ def _batches(source: Any) -> Iterator[pa.RecordBatch]:
     return iter(()) if source is None else open_source(source).batches(0)
 
 
-def embed(index: int, source: Any, plan: Plan | None) -> bytes:
+def embed(index: int, source: Any, names: Sequence[str], plan: Plan | None) -> bytes:
     """Count the rows of a partition (None: it has none), and sum up their features in both maps of a plan. O(n d D)."""
     rows, sums = 0, [] if plan is None else [moments.init(each.n_features) for each in (plan.feature_map, plan.held_out)]
     with naming(index):
         for batch in _batches(source):
-            points = matrix(batch)
+            points = matrix(batch, names)
             rows += len(points)
             if plan is not None:
                 ones = moments.scale_weights(np.ones(len(points)))
@@ -82,7 +87,7 @@ def moments_of(data: bytes) -> tuple[int, list[Moments]]:
     return int(held["rows"]), [Moments(*(held[f"{place}{name}"] for name in _FIELDS)) for place in (0, 1) if "1totals" in held]
 
 
-def deal(index: int, source: Any, counts: Sequence[int], seed: Seed) -> list[bytes]:
+def deal(index: int, source: Any, names: Sequence[str], counts: Sequence[int], seed: Seed) -> list[bytes]:
     """Deal the rows of a partition out to groups at random, as to card players, each with its place in the partition.
 
     There is a group for each partition, and they are of one size but for a row of each partition, so none keeps the others
@@ -90,7 +95,7 @@ def deal(index: int, source: Any, counts: Sequence[int], seed: Seed) -> list[byt
     """
     n_groups = len(counts)
     with naming(index):
-        parts = [matrix(batch) for batch in _batches(source)]
+        parts = [matrix(batch, names) for batch in _batches(source)]
         points = np.concatenate(parts) if parts else np.empty((0, 0))
         if index >= n_groups or len(points) != counts[index]:
             before = counts[index] if index < n_groups else 0

@@ -13,7 +13,7 @@ from pyspark import StorageLevel, TaskContext
 from supersample.engines.job import Job
 from supersample.engines.parts import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
 from supersample.engines.spark_failures import told
-from supersample.errors import InputTypeError
+from supersample.errors import InputError, InputTypeError
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
 
@@ -34,8 +34,8 @@ def run(frame: Any, job: Job) -> Summary:
     """
     frame = _checked(frame)
     empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
-    states = _each(frame, lambda index, rows: summarize_part(empty, index, rows))
-    states = states.persist(StorageLevel.DISK_ONLY)
+    with told(frame, "one summary for each partition"):
+        states = _each(frame, lambda index, rows: summarize_part(empty, index, rows)).persist(StorageLevel.DISK_ONLY)
     try:
         with told(frame, "one summary for each partition", parts=True):
             n_parts = 1 + max((row.part for row in states.select("part").collect()), default=0)
@@ -63,19 +63,19 @@ class _Cluster:
         return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
 
     def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
+        plain, names = _plainly(self.frame)
+
         def dealt(batches: Batches) -> Iterator[pa.RecordBatch]:
             index = _index()
-            some = (batch for batch in batches if batch.num_rows)
-            first = next(some, None)
-            for group, piece in enumerate(split(index, None if first is None else chain([first], some))):
+            for group, piece in enumerate(split(index, _some(batches, names))):
                 yield pa.RecordBatch.from_pydict({"part": [index], "state": [piece], "pair": [group]})
 
         def chosen(pieces: pa.Table) -> pa.Table:
             ordered = pieces.sort_by("part")
-            return pa.Table.from_batches([_row(ordered.column("pair")[0].as_py(), work(ordered.column("state").to_pylist()))])
+            return _like(pieces, ordered.column("pair")[0].as_py(), work(ordered.column("state").to_pylist()))
 
-        pieces = self.frame.mapInArrow(dealt, _SCHEMA + ", pair long").repartition(self.count, "pair")
         with told(self.frame, f"choice in {self.count} parts"):
+            pieces = plain.mapInArrow(dealt, _SCHEMA + ", pair long").repartition(self.count, "pair")
             rows = pieces.groupBy("pair").applyInArrow(chosen, _SCHEMA).collect()
         return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
 
@@ -86,16 +86,20 @@ def cluster(frame: Any) -> _Cluster:
 
 
 def _checked(frame: Any) -> Any:
-    if not hasattr(frame, "mapInArrow"):
+    kind = type(frame)  # asked for an attribute, a Column has every one
+    if kind.__name__ != "DataFrame" or not kind.__module__.startswith("pyspark.sql"):
         raise InputTypeError(f"source must be a Spark DataFrame, got {name_of(frame)}; pass source.to_spark() or .toDF()")
     if frame.isStreaming:
         raise InputTypeError("source must have an end, got a streaming Spark DataFrame; summarise its batches in foreachBatch")
+    if not frame.columns:
+        raise InputError("source must have columns, got a Spark DataFrame without any")
     return frame
 
 
 def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
     """Yield heads of partitions in order. `take` runs the first partitions first, and no more than it needs."""
-    heads = _each(frame, lambda index, rows: head(index, weight, rows))
+    with told(frame, "first rows"):
+        heads = _each(frame, lambda index, rows: head(index, weight, rows))
     for group in growing(1 << 30):
         with told(frame, "first rows", parts=True):
             rows = heads.take(group.stop)
@@ -106,14 +110,27 @@ def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
 
 def _each(frame: Any, work: Callable[[int, Any], bytes], *, empty: Callable[[int, Any], bytes] = lambda _, __: NOTHING) -> Any:
     """Return a frame of one row for each partition: its index, and what `work` makes of its rows, `empty` where it has none."""
+    plain, names = _plainly(frame)
 
     def work_on(batches: Batches) -> Iterator[pa.RecordBatch]:
-        index = _index()
-        some = (batch for batch in batches if batch.num_rows)
-        first = next(some, None)
-        yield _row(index, empty(index, None) if first is None else work(index, chain([first], some)))
+        index, some = _index(), _some(batches, names)
+        state = empty(index, None) if some is None else work(index, some)
+        yield pa.RecordBatch.from_pydict({"part": [index], "state": [state]}, schema=_ARROW)
 
-    return frame.mapInArrow(work_on, _SCHEMA)
+    return plain.mapInArrow(work_on, _SCHEMA)
+
+
+def _plainly(frame: Any) -> tuple[Any, list[str]]:
+    """Return the frame with names that Spark never takes for something else, such as a field for a dot, and the real ones."""
+    names = list(frame.columns)
+    return frame.toDF(*(f"c{place}" for place in range(len(names)))), names
+
+
+def _some(batches: Batches, names: list[str]) -> Batches | None:
+    """Return the batches that have rows, under their real names; None where there are none."""
+    some = (batch.rename_columns(names) for batch in batches if batch.num_rows)
+    first = next(some, None)
+    return None if first is None else chain([first], some)
 
 
 def _index() -> int:
@@ -135,8 +152,10 @@ def _merge_pair(pair: pa.Table) -> pa.Table:
     state = NOTHING
     for each in ordered.column("state"):
         state = merge_parts(state, each.as_py())
-    return pa.Table.from_batches([_row(ordered.column("pair")[0].as_py(), state)])
+    return _like(pair, ordered.column("pair")[0].as_py(), state)
 
 
-def _row(part: int, state: bytes) -> pa.RecordBatch:
-    return pa.RecordBatch.from_arrays([pa.array([part], pa.int64()), pa.array([state], pa.binary())], schema=_ARROW)
+def _like(given: pa.Table, part: int, state: bytes) -> pa.Table:
+    """Return a row with states of the type that they came in: by its settings, Spark wants large ones or small ones."""
+    schema = pa.schema([given.schema.field("part"), given.schema.field("state")])
+    return pa.table({"part": [part], "state": [state]}, schema=schema)

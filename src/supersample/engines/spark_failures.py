@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pickle import PicklingError
 from typing import Any
 from uuid import uuid4
 
@@ -14,8 +15,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from supersample import errors
-from supersample.engines.parts import failed
-from supersample.errors import InputError, SupersampleError
+from supersample.engines.parts import failed, stopped
+from supersample.errors import SupersampleError
+from supersample.records.sources.base import one_line
 
 __all__ = ["told"]
 
@@ -42,7 +44,10 @@ def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
         if ours is not None:
             raise ours from error
         index = _failed_part(context, description) if parts and context is not None else None
-        raise _in_words(index, what, _cause(str(error))) from error
+        cause = _cause(str(error))
+        raise (stopped("Spark", what, cause) if index is None else failed(index, cause)) from error
+    except PicklingError as error:
+        raise stopped("Spark", what, f"{one_line(error)}: what is passed cannot be sent to the workers") from error
     finally:
         if context is not None:
             context.setJobDescription(before)
@@ -55,12 +60,6 @@ def _our_own(told: str) -> SupersampleError | None:
         return None
     kind: type[SupersampleError] = getattr(errors, found[1])
     return kind(found[2])
-
-
-def _in_words(index: int | None, what: str, cause: str) -> SupersampleError:
-    if index is not None:
-        return failed(index, cause)
-    return InputError(f"source could not be worked on by Spark ({what}): {cause}; nothing was returned; mend it and run again")
 
 
 def _cause(told: str) -> str:
