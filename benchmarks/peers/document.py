@@ -56,7 +56,7 @@ _CAVEATS = (
     "Nobody was tuned on these tables. coreax is set as in its own benchmarks, but for the square-root kernel, which lacks its "
     "constant factor. Kernel thinning of goodpoints works on the stored matrix. Facility location has Gaussian similarities "
     "and lazy search. The k of the density sketch is chosen here so that about M points are kept. The rest is as it comes.",
-    "At the largest size methods that hold an N x N matrix are left out; all others are in every table.",
+    "At the largest size methods that hold an N x N matrix, and ProtoDash, are left out; all are in the other tables.",
     "Weights lower the MMD of any points, and the weights of `sbq` are solved for. Of the peers only RPCholesky, k-means, "
     "k-medoids, ProtoDash and the density sketch come with weights; none were solved for the points of the others.",
     "Peak memory does not count worker processes of a peer (hyppo, frouros), to their advantage.",
