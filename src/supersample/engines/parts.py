@@ -108,6 +108,7 @@ def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
     with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
+    pa.default_memory_pool().release_unused()  # else a worker holds more after many partitions than after few
     return packed(state) if state.n_seen else NOTHING
 
 
