@@ -75,4 +75,4 @@ def draw(table: Table, path: Path) -> None:
         drawn = BytesIO()
         figure.savefig(drawn, format="png", dpi=100)
     # Few colours are in use; a palette makes the file a third as large.
-    Image.open(drawn).convert("RGB").quantize(64).save(path, optimize=True)
+    Image.open(drawn).convert("RGB").quantize(128).save(path, optimize=True)
