@@ -217,7 +217,7 @@ def _overtaken(shared, read, write, number, module):
     return result, begun
 
 
-def _readings_belong_to_one_moment(make, write, read, module):
+def assert_of_one_moment(make, write, read, module):
     made = make()
     old, new = copy.copy(made), copy.copy(made)
     write(new)
@@ -251,7 +251,7 @@ OF_A_SAMPLER = {
 
 @pytest.mark.parametrize("name", OF_A_SAMPLER)
 def test_what_is_read_of_a_sampler_belongs_to_one_moment(name):
-    _readings_belong_to_one_moment(
+    assert_of_one_moment(
         lambda: ss.SuperSampler(5, 2, **SMALL).partial_fit(BATCHES[0].astype(np.float32)),
         lambda sampler: sampler.partial_fit(BATCHES[1]),
         OF_A_SAMPLER[name],
@@ -264,7 +264,7 @@ def test_what_is_read_of_a_sampler_that_is_fitted_anew_belongs_to_one_moment():
         sampler.random_state = 1
         sampler.fit(BATCHES[1])
 
-    _readings_belong_to_one_moment(
+    assert_of_one_moment(
         lambda: ss.SuperSampler(5, 2, **SMALL).fit(BATCHES[0]), fit_anew, OF_A_SAMPLER["random_mmd_"], sampler_module
     )
 
@@ -288,7 +288,7 @@ OF_A_SUMMARY = {
 
 @pytest.mark.parametrize("name", OF_A_SUMMARY)
 def test_what_is_read_of_a_summary_belongs_to_one_moment(name):
-    _readings_belong_to_one_moment(
+    assert_of_one_moment(
         lambda: ss.summarize(BATCHES[0], 5, 2, **SMALL),
         lambda summary: summary.update(100 + BATCHES[1]),
         OF_A_SUMMARY[name],
@@ -302,7 +302,7 @@ def test_rows_of_a_summary_are_those_that_it_held_at_one_moment(name, monkeypatc
     monkeypatch.setattr(Settings, "n_background", 20)
     monkeypatch.setattr(state_module, "WARM_UP", 40)
     monkeypatch.setattr(stream_module, "WARM_UP", 40)
-    _readings_belong_to_one_moment(
+    assert_of_one_moment(
         lambda: ss.summarize(BATCHES[0], 5, 2, **SMALL),
         lambda summary: summary.update(100 + np.tile(BATCHES[1], (50, 1))),
         OF_A_SUMMARY[name],
@@ -322,7 +322,7 @@ OF_AN_EMBEDDING = {
 @pytest.mark.parametrize("name", OF_AN_EMBEDDING)
 def test_what_is_read_of_an_embedding_belongs_to_one_moment(name):
     phi = ss.features.Fourier(ss.kernels.Gaussian(1.0), 16, random_state=0)
-    _readings_belong_to_one_moment(
+    assert_of_one_moment(
         lambda: ss.MeanEmbedding(phi).update(BATCHES[0]),
         lambda embedding: embedding.update(BATCHES[1]),
         OF_AN_EMBEDDING[name],

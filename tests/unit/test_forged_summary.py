@@ -74,7 +74,7 @@ class _Forgery:
         return body + hashlib.sha256(body).digest()
 
 
-def _refused(forgery, tmp_path, why):
+def assert_refused(forgery, tmp_path, why):
     path = tmp_path / "forged.ss"
     path.write_bytes(forgery.whole())
     with pytest.raises(InputError, match=rf"forged\.ss does not hold a summary, .*\(.*{why}.*\); make it anew"):
@@ -140,7 +140,7 @@ def test_numbers_that_no_stream_gives_are_refused(data, trail, at, value, why, t
         holder[key] = value
     else:
         forgery.array(trail)[at] = value
-    _refused(forgery, tmp_path, why)
+    assert_refused(forgery, tmp_path, why)
 
 
 def test_a_tree_without_end_is_refused(data, tmp_path):
@@ -154,7 +154,7 @@ def test_a_tree_without_end_is_refused(data, tmp_path):
     first[leaf], following[head] = head, -1  # the head alone; the others follow each other in a ring
     for slot, after in zip(members, members[1:] + members[:1], strict=True):
         following[slot] = after
-    _refused(forgery, tmp_path, "have no end")
+    assert_refused(forgery, tmp_path, "have no end")
 
 
 @pytest.mark.parametrize(
@@ -172,14 +172,14 @@ def test_a_tree_without_end_is_refused(data, tmp_path):
 def test_an_encoding_that_the_columns_cannot_give_is_refused(data, block, field, value, why, tmp_path):
     forgery = _Forgery(data)
     forgery.header["contents"]["encoding"]["blocks"][block][field] = value
-    _refused(forgery, tmp_path, why)
+    assert_refused(forgery, tmp_path, why)
 
 
 @pytest.mark.parametrize(("field", "value"), [("kind", "time"), ("kind", "left out"), ("width", 9), ("name", "other")])
 def test_notes_that_do_not_belong_to_the_encoding_are_refused(data, field, value, tmp_path):
     forgery = _Forgery(data)
     forgery.header["contents"]["encoding"]["notes"][0][field] = value
-    _refused(forgery, tmp_path, "notes")
+    assert_refused(forgery, tmp_path, "notes")
 
 
 @pytest.mark.parametrize("factor", [0.0, -1.0, 1e308])
@@ -189,7 +189,7 @@ def test_a_sum_of_kernels_that_is_none_is_refused(factor, tmp_path):
     text = json.dumps(forgery.header)
     assert '{"tuple": [0.5, ' in text
     forgery.header = json.loads(text.replace('{"tuple": [0.5, ', f'{{"tuple": [{factor}, '))
-    _refused(forgery, tmp_path, "positive finite number|too large|overflow")
+    assert_refused(forgery, tmp_path, "positive finite number|too large|overflow")
 
 
 @pytest.mark.parametrize("more", [{}, {"asked": 3, "beginning": ""}, {"asked": {}, "beginning": None}])

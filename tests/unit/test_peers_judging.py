@@ -81,13 +81,13 @@ def test_a_peer_with_weights_beats_ours_without():
 
 
 def test_speed_counts_among_tests_that_see_the_shift():
-    def test(method, package, seconds, rejects):
+    def outcome(method, package, seconds, rejects):
         taken = {"null_rejections": 10, "null_repetitions": 200, "far_pvalue": 0.01}
         return {"method": method, "package": package, "warm": [seconds], "cold": 9.0, "rejects": rejects, **taken}
 
     rows = [
-        test("blind", "supersample", 0.1, [0, 0, 1, 1]), test("ours", "supersample", 2.0, [1, 1, 0, 1]),
-        test("quick", "them", 0.5, [0, 0, 0, 0]), test("good", "them", 1.0, [1, 1, 1, 1]),
+        outcome("blind", "supersample", 0.1, [0, 0, 1, 1]), outcome("ours", "supersample", 2.0, [1, 1, 0, 1]),
+        outcome("quick", "them", 0.5, [0, 0, 0, 0]), outcome("good", "them", 1.0, [1, 1, 1, 1]),
     ]  # fmt: skip
     assert comparison_verdict({"rows": rows})[:3] == [
         "The fastest that sees the shift is them good, 1 s, not ours.",
