@@ -8,13 +8,12 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import numpy as np
-import pyarrow as pa
 
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats
 from supersample.embedding import moments
 from supersample.embedding.measures.embedded import Embedded
-from supersample.engines.parts import tree
+from supersample.engines.parts import rows_of, tree
 from supersample.engines.pieces import METHODS, arrays_of, choose_from, deal, embed, matrix, moments_of
 from supersample.errors import InputError
 from supersample.features.kernels import as_kernel
@@ -106,7 +105,7 @@ def _first_points(cluster: Cluster) -> tuple[list[str], Floats]:
     names: list[str] = []
     held: list[Floats] = []
     for each in cluster.heads():
-        table = pa.ipc.open_stream(each).read_all()
+        table = rows_of(each)
         names = names or table.schema.names
         held += [matrix(batch, names) for batch in table.to_batches() if batch.num_rows]
         if sum(map(len, held)) >= WARM_UP:

@@ -33,6 +33,7 @@ __all__ = [
     "merge_parts",
     "naming",
     "packed",
+    "rows_of",
     "stopped",
     "summarize_part",
     "tree",
@@ -69,6 +70,19 @@ def head(index: int, weight: str | None, source: Any) -> bytes:
     return _written(pa.Table.from_batches(held, given.schema))
 
 
+def rows_of(head: bytes) -> pa.Table:
+    """Return the rows that `head` returned."""
+    try:
+        table = pa.ipc.open_stream(head).read_all()
+        table.validate(full=True)
+    except DAMAGE as error:
+        raise InputError(
+            f"the first rows of a partition came back damaged: {one_line(error)}; run again, and look for what changes "
+            f"bytes on their way between workers"
+        ) from error
+    return table
+
+
 def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
     """Fix schema, encoding and feature maps from the first rows in the order of partitions; return an empty state with them.
 
@@ -77,7 +91,7 @@ def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
     tables: list[pa.Table] = []
     missing = WARM_UP
     for each in heads:
-        table = _rows_of(each).slice(0, missing)
+        table = rows_of(each).slice(0, missing)
         if table.num_rows:
             tables.append(table)
             missing -= table.num_rows
@@ -199,18 +213,6 @@ def _written(table: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
-
-
-def _rows_of(head: bytes) -> pa.Table:
-    try:
-        table = pa.ipc.open_stream(head).read_all()
-        table.validate(full=True)
-    except DAMAGE as error:
-        raise InputError(
-            f"the first rows of a partition came back damaged: {one_line(error)}; run again, and look for what changes "
-            f"bytes on their way between workers"
-        ) from error
-    return table
 
 
 def _unpacked(data: bytes, *, begun: bool = True) -> State:

@@ -16,13 +16,11 @@ from supersample.selection.plan import WARM_UP, Settings
 from supersample.summary.kept import Kept
 from supersample.summary.outcome import Outcome, Reading
 from supersample.summary.plain import require_types
-from supersample.summary.sound_stream import FURTHEST, MOST, require, require_plan, require_stream
+from supersample.summary.sound_stream import FURTHEST, MOST, MOST_FEATURES, require, require_plan, require_stream
 from supersample.summary.state import Request, State
 
 __all__ = ["require_encoding", "require_kept", "require_outcome", "require_request", "require_state"]
 
-#: Features that a stream may be asked for: what it does with more would not fit in memory.
-_MOST_FEATURES = 1 << 20
 #: Shares sum to one but for rounding.
 _ROUNDING = 1e-6
 
@@ -118,7 +116,7 @@ def _require_settings(settings: Settings) -> None:
     require(all(0 <= each < MOST for each in sizes), "the settings are impossible")
     require(min(settings.seed.entropy, *settings.seed.path, 0) >= 0, "the seed is impossible")
     n_features = settings.n_features
-    require(n_features is None or 1 <= n_features <= _MOST_FEATURES, "the number of features is impossible")
+    require(n_features is None or 1 <= n_features <= MOST_FEATURES, "the number of features is impossible")
 
 
 def _require_history(state: State) -> None:

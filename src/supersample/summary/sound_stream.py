@@ -22,7 +22,7 @@ from supersample.selection.state import Stream
 from supersample.selection.stream import CHUNK
 from supersample.selection.tree import Tree
 
-__all__ = ["FURTHEST", "MOST", "require", "require_plan", "require_stream"]
+__all__ = ["FURTHEST", "MOST", "MOST_FEATURES", "require", "require_plan", "require_stream"]
 
 Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
@@ -32,8 +32,8 @@ MOST = 1 << 62
 FURTHEST = 1e6
 #: Kernels whose features and squares float32 holds.
 _LEAST_K0, _MOST_K0 = 1e-30, 1e30
-#: The features of a map are written for three rows when it is checked.
-_MOST_FEATURES = 1 << 20
+#: The features of a map are written for three rows when it is checked; what a stream does with more would not fit in memory.
+MOST_FEATURES = 1 << 20
 #: Powers of two of a float64, and of a time: that of an exponential draw over a weight.
 _EXPONENTS, _TIMES = 1100, 2300
 #: Powers of two of an exponential draw, from the smallest that the generator gives to the largest.
@@ -60,7 +60,7 @@ def require_plan(plan: Plan, reach: Floats) -> None:
     require(_LEAST_K0 <= kernel.k0 <= _MOST_K0, "the kernel is too large or too small")
     _require_kernel(kernel, corners)
     for each in (plan.feature_map, plan.held_out):
-        require(1 <= each.n_features <= _MOST_FEATURES, "the number of features is impossible")
+        require(1 <= each.n_features <= MOST_FEATURES, "the number of features is impossible")
         _require_landmarks(each)
         features = each.transform(corners)
         require(features.shape == (3, each.n_features), "a feature map is incomplete")
