@@ -229,6 +229,16 @@ def test_bandwidths_that_do_not_fit_the_points():
             call(Gaussian((1.0, 2.0)))
 
 
+def test_bandwidths_too_small_for_any_features():
+    for call in (
+        lambda: ss.summarize(GOOD, 3, bandwidth=1e-60),
+        lambda: ss.SuperSampler(3, bandwidth=1e-60).fit(GOOD).mmd_,
+        lambda: ss.two_sample_test(GOOD, GOOD, kernel=Gaussian(1e-60)),
+    ):
+        with pytest.raises(InputError, match=r"more bandwidths away than float32 can hold.*pass a larger bandwidth"):
+            call()
+
+
 def test_median_bandwidth_without_data_or_without_distances():
     for call in (lambda: Gaussian()(GOOD), lambda: Fourier("gaussian", 8), lambda: Nystroem("gaussian", GOOD)):
         with pytest.raises(InputError, match=r"'median' needs data; call kernel.resolve\(points\) first, or pass a number"):
@@ -277,8 +287,8 @@ def test_kernels_where_they_do_not_fit():
         _ = own.k0
     with pytest.raises(InputError, match=r"nu of Matern must be 0.5, 1.5 or 2.5, got 2"):
         Matern(2.0, 1.0)
-    for factor in (0.0, -1.0, np.nan, np.inf):
-        with pytest.raises(InputError, match=r"multiplied by a positive finite number only"):
+    for factor in (0.0, -1.0, np.nan, np.inf, 1e-31, 1e31):
+        with pytest.raises(InputError, match=r"multiplied by a number between 1e-30 and 1e\+30 only, got"):
             factor * Gaussian(1.0)
     for factor in ("a", True, None):
         with pytest.raises(InputTypeError, match=r"multiplied by a number only"):

@@ -7,6 +7,7 @@ import pytest
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 import supersample as ss
+from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier, Nystroem
 
 
@@ -161,3 +162,29 @@ def test_scales_beyond_float32_are_no_obstacle():
         for scale in (1e-60, 1e-30, 1e30, 1e60):
             scaled = make(Gaussian(scale), 64, random_state=0).transform(scale * x)
             np.testing.assert_allclose(scaled, plain, atol=1e-4)
+
+
+@pytest.mark.parametrize("make", [Fourier, Fastfood])
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Gaussian(1e-60), Gaussian(1.0) + Gaussian(1e-30)])
+def test_rows_beyond_all_counting_are_refused_and_leave_a_mean_as_it_was(make, kernel):
+    """Their features would be NaN, and one of them would be enough to make a mean of millions of rows NaN."""
+    feature_map = make(kernel, 64, random_state=0)
+    near, far = np.zeros((300, 3)), np.zeros((300, 3))
+    far[270, 1] = -1e45
+    mean = ss.MeanEmbedding(feature_map).update(near)
+    before = mean.mean.copy()
+    for call in (feature_map.transform, mean.update):
+        with pytest.raises(InputError, match=r"a row that reaches 1e\+45 lies more bandwidths away .* pass a larger bandwidth"):
+            call(far)
+    assert mean.n_seen == 300
+    np.testing.assert_array_equal(mean.mean, before)
+    feature_map = make(kernel, 64, dtype=np.float64, random_state=0)
+    assert np.isfinite(feature_map.transform(far)).all()
+
+
+def test_rows_whose_sum_alone_overflows_are_rows_like_others():
+    far = np.full((256, 1), 1e37)
+    feature_map = Fourier(Gaussian(1.0), 64, random_state=0)
+    projections = far @ feature_map.frequency_matrix(1)
+    assert np.abs(projections).max() < np.finfo(np.float32).max < abs(projections.sum())
+    assert np.isfinite(feature_map.transform(far)).all()

@@ -162,7 +162,7 @@ def test_a_tree_without_end_is_refused(data, tmp_path):
     [
         (0, "scale", 0.0, "positive scale"),
         (0, "scale", {"float": "nan"}, "must be"),
-        (0, "furthest", 1e308, "overflow|not finite"),
+        (0, "furthest", 1e308, "more bandwidths away"),
         (0, "weight", -1.0, "positive scale and weight"),
         (0, "name", "c", "each once"),
         (1, "name", "w", "cannot be a category"),
@@ -189,7 +189,7 @@ def test_a_sum_of_kernels_that_is_none_is_refused(factor, tmp_path):
     text = json.dumps(forgery.header)
     assert '{"tuple": [0.5, ' in text
     forgery.header = json.loads(text.replace('{"tuple": [0.5, ', f'{{"tuple": [{factor}, '))
-    assert_refused(forgery, tmp_path, "positive finite number|too large|overflow")
+    assert_refused(forgery, tmp_path, "between 1e-30 and")
 
 
 @pytest.mark.parametrize("more", [{}, {"asked": 3, "beginning": ""}, {"asked": {}, "beginning": None}])

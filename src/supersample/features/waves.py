@@ -134,13 +134,27 @@ class Waves(FeatureMap):
                 stop = min(start + size, task.stop)
                 rows = points[start:stop]
                 rows = rows - self.origin if centred else rows
-                rows = (rows.astype(np.float64) / unit if unit != 1.0 else rows).astype(self.dtype, copy=False)
                 projections = np.empty((size, self.n_frequencies), dtype=self.dtype)
-                self._project(drawn, pad(rows), projections)
+                with np.errstate(over="ignore", invalid="ignore"):  # told by the check, which knows the row
+                    rows = (rows.astype(np.float64) / unit if unit != 1.0 else rows).astype(self.dtype, copy=False)
+                    self._project(drawn, pad(rows), projections)
+                    self._require_finite(projections[: stop - start], points[start:stop])
                 for factor, out in zip(factors, outs, strict=True):
                     self._wave(projections[: stop - start], factor, out[start:stop])
 
         map_blocks(work, cut(points.shape[0], size * _BLOCKS_A_TASK))
+
+    def _require_finite(self, projections: Reals, points: Points) -> None:
+        """Refuse points whose projections have overflowed: their features would not be numbers."""
+        if np.isfinite(projections.sum()):
+            return
+        finite = np.isfinite(projections).all(axis=1)
+        if not finite.all():
+            furthest = float(np.abs(points[np.argmin(finite)]).max())
+            raise InputError(
+                f"points: a row that reaches {furthest:.3g} lies more bandwidths away than {self.dtype.name} can hold, for "
+                f"{self!r}; pass a larger bandwidth, or scale the points"
+            )
 
     def terms(self, squares: Floats) -> Floats:
         """Return one term for each pair of cosine and sine, whose mean is MMD^2, from squared differences of mean features."""

@@ -30,8 +30,6 @@ Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 MOST = 1 << 62
 #: Features, MMD and the like are never larger than this many times the root of k(x, x).
 FURTHEST = 1e6
-#: Kernels whose features and squares float32 holds.
-_LEAST_K0, _MOST_K0 = 1e-30, 1e30
 #: The features of a map are written for three rows when it is checked; what a stream does with more would not fit in memory.
 MOST_FEATURES = 1 << 20
 #: Powers of two of a float64, and of a time: that of an exponential draw over a weight.
@@ -57,7 +55,6 @@ def require_plan(plan: Plan, reach: Floats) -> None:
     corners = np.stack([-reach, np.zeros_like(reach), reach])
     kernel = plan.kernel
     require(plan.held_out.kernel == kernel, "selection and judgement differ in their kernel")
-    require(_LEAST_K0 <= kernel.k0 <= _MOST_K0, "the kernel is too large or too small")
     _require_kernel(kernel, corners)
     for each in (plan.feature_map, plan.held_out):
         require(1 <= each.n_features <= MOST_FEATURES, "the number of features is impossible")

@@ -15,6 +15,9 @@ from supersample.features.kernels.stationary import Stationary
 
 __all__ = ["Sum"]
 
+#: Factors for which float32 holds features, their squares and the sums of these.
+_LEAST, _MOST = 1e-30, 1e30
+
 
 @dataclass(frozen=True)
 class Sum(Kernel):
@@ -30,8 +33,10 @@ class Sum(Kernel):
     def __post_init__(self) -> None:
         """Refuse factors that make no kernel of the sum."""
         for factor, _ in self.terms:
-            if not (np.isfinite(factor) and factor > 0):
-                raise InputError(f"a kernel can be multiplied by a positive finite number only, got {factor!r}")
+            if not _LEAST <= factor <= _MOST:
+                raise InputError(
+                    f"a kernel can be multiplied by a number between {_LEAST:g} and {_MOST:g} only, got {factor!r}"
+                )
 
     @classmethod
     def of(cls, *terms: tuple[float, Kernel]) -> "Sum":
