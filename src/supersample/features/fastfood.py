@@ -77,6 +77,11 @@ class Fastfood(Waves):
         )
         return _Factors(scales, signs, gauss, lengths, order.astype(np.int64))
 
+    def _steepest(self, drawn: Any) -> float:
+        # Each Hadamard matrix makes a row longer by the root of its width.
+        factors = (each.astype(np.float64).max(initial=1.0) for each in (np.abs(drawn.gauss), drawn.lengths, drawn.scales))
+        return float(drawn.signs.shape[1] * np.prod(list(factors)))
+
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         width = drawn.signs.shape[1]
         scratch = np.zeros((2, width, hadamard.LANES), dtype=self.dtype)

@@ -66,6 +66,9 @@ class Fourier(Waves):
         weights = draw(self.kernel, self.n_frequencies, n_inputs, self.seed.child("frequencies"))
         return np.ascontiguousarray((unit * weights.T).astype(np.float32), dtype=self.dtype)
 
+    def _steepest(self, drawn: Reals) -> float:
+        return float(np.linalg.norm(drawn.astype(np.float64), axis=0).max())
+
     def _project(self, drawn: Reals, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn, out=out)
 

@@ -80,6 +80,9 @@ class Judge(Waves):
         roots = np.tile(np.sqrt(weights), 2)
         return np.ascontiguousarray(frequencies.T.astype(np.float32), dtype=self.dtype), roots.astype(self.dtype)
 
+    def _steepest(self, drawn: Any) -> float:
+        return float(np.linalg.norm(drawn[0].astype(np.float64), axis=0).max())
+
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)
 

@@ -19,6 +19,8 @@ __all__ = ["Waves"]
 
 #: Bandwidths beyond 2^40 or under 2^-40 are measured in a unit of their own.
 _FLOAT32_SAFE = 40.0
+#: Blocks of rows so much shorter than what overflows are not looked at more closely.
+_ROOM = 1e-2
 #: Blocks that one task of the thread pool takes.
 _BLOCKS_A_TASK = 4
 
@@ -56,6 +58,7 @@ class Waves(FeatureMap):
         self._amplitude = np.float32(np.sqrt(2.0 * self.kernel.k0 / self.n_features))
         self._drawn: tuple[int, Any] | None = None
         self._unit = 1.0
+        self._harmless = 0.0
 
     @property
     def n_frequencies(self) -> int:
@@ -87,6 +90,10 @@ class Waves(FeatureMap):
         """Draw what the projection needs for rows of this width, divided by `unit`; depends on the seed and the width alone."""
 
     @abstractmethod
+    def _steepest(self, drawn: Any) -> float:
+        """Return what no number on the way to the projections of a row of length one exceeds."""
+
+    @abstractmethod
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         """Write the projections W x of a block of rows into `out` (rows x n_frequencies)."""
 
@@ -98,7 +105,10 @@ class Waves(FeatureMap):
                     f"origin has {self.origin.size} values and the points have {n_inputs} columns; pass one value a column"
                 )
             self._unit = self._choose_unit(n_inputs)
-            self._drawn = (n_inputs, self._draw(n_inputs, self._unit))
+            drawn = self._draw(n_inputs, self._unit)
+            steepest = self._steepest(drawn)
+            self._harmless = _ROOM * float(np.finfo(self.dtype).max) / steepest if np.isfinite(steepest) else 0.0
+            self._drawn = (n_inputs, drawn)
         return self._drawn[1]
 
     def frequency_matrix(self, n_inputs: int) -> Floats:
@@ -133,12 +143,14 @@ class Waves(FeatureMap):
             for start in range(task.start, task.stop, size):
                 stop = min(start + size, task.stop)
                 rows = points[start:stop]
-                rows = rows - self.origin if centred else rows
                 projections = np.empty((size, self.n_frequencies), dtype=self.dtype)
                 with np.errstate(over="ignore", invalid="ignore"):  # told by the check, which knows the row
+                    rows = rows - self.origin if centred else rows
                     rows = (rows.astype(np.float64) / unit if unit != 1.0 else rows).astype(self.dtype, copy=False)
-                    self._project(drawn, pad(rows), projections)
-                    self._require_finite(projections[: stop - start], points[start:stop])
+                    block = pad(rows)
+                    self._project(drawn, block, projections)
+                    if not np.sqrt(np.vdot(block, block)) < self._harmless:
+                        self._require_finite(projections[: stop - start], points[start:stop])
                 for factor, out in zip(factors, outs, strict=True):
                     self._wave(projections[: stop - start], factor, out[start:stop])
 
@@ -146,8 +158,6 @@ class Waves(FeatureMap):
 
     def _require_finite(self, projections: Reals, points: Points) -> None:
         """Refuse points whose projections have overflowed: their features would not be numbers."""
-        if np.isfinite(projections.sum()):
-            return
         finite = np.isfinite(projections).all(axis=1)
         if not finite.all():
             furthest = float(np.abs(points[np.argmin(finite)]).max())
