@@ -14,7 +14,7 @@ from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.engines.parts import naming
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.encoding.blocks import numbers_of
+from supersample.records.encoding.columns import numbers_of
 from supersample.records.sources import open_source
 from supersample.selection import Selection, herd, sbq, wkh
 from supersample.selection.plan import Plan

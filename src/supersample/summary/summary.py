@@ -2,7 +2,6 @@
 
 import importlib
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +21,7 @@ from supersample.records.sources import RESERVED, open_source
 from supersample.selection.plan import Plan
 from supersample.selection.stream import Stream
 from supersample.summary import state as states
+from supersample.summary.averages import Quantity, mean_of
 from supersample.summary.comparison import Comparison, compare
 from supersample.summary.conforming import conformed
 from supersample.summary.container import as_path, read_file, write_atomically
@@ -159,34 +159,13 @@ class Summary:
         return (outcome.shares if how == "share" else outcome.quadrature).copy()
 
     @one_at_a_time
-    def expect(
-        self,
-        f: str | Callable[[pa.Table], npt.ArrayLike],
-        *,
-        weights: Literal["uniform", "share", "quadrature"] = "uniform",
-    ) -> Any:
+    def expect(self, f: Quantity, *, weights: Literal["uniform", "share", "quadrature"] = "uniform") -> Any:
         """Return the expectation of f over the data, as the weighted mean over the prototypes.
 
         f: the name of a column of numbers, or a function that takes the table of prototypes and returns one value, or one row
         of values, for each of them.
         """
-        table = self.prototypes
-        if isinstance(f, str):
-            if f not in self._state.schema.names:
-                raise InputError(f"f must name a column ({', '.join(self._state.schema.names)}) or be a function, got {f!r}")
-            values: Any = table.column(f).to_numpy()
-        elif callable(f):
-            values = f(table)
-        else:
-            raise InputTypeError(f"f must be the name of a column or a function of a table, got {type(f).__name__}")
-        try:
-            array = np.asarray(values, dtype=np.float64)
-        except (TypeError, ValueError) as error:
-            raise InputTypeError(f"f must give numbers, got values of {np.asarray(values).dtype} type") from error
-        if array.ndim == 0 or array.shape[0] != table.num_rows:
-            raise InputError(f"f must give one value for each of the {table.num_rows} prototypes, got shape {array.shape}")
-        mean = np.tensordot(self.weights(weights), array, axes=1)
-        return float(mean) if mean.ndim == 0 else mean
+        return mean_of(f, self.prototypes, self.weights(weights), self._state.schema.names)
 
     @one_at_a_time
     def update(self, rows: Any) -> "Summary":

@@ -6,30 +6,17 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.errors import InputError
+from supersample.records.encoding.columns import is_list, is_number, is_text, numbers_of, plain_storage, vectors_of
 
-__all__ = [
-    "Block",
-    "Category",
-    "Number",
-    "Vector",
-    "block_of",
-    "is_list",
-    "is_number",
-    "is_text",
-    "numbers_of",
-    "plain_storage",
-    "vectors_of",
-]
+__all__ = ["Block", "Category", "Number", "Vector", "block_of"]
 
 #: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
 FURTHEST = 10.0
-_PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
@@ -245,72 +232,3 @@ def block_of(plain: Mapping[str, Any]) -> Block:
     fields = {key: tuple(value) if isinstance(value, list) else value for key, value in plain.items() if key != "label"}
     block: Block = {"number": Number, "category": Category, "vector": Vector}[plain["label"]](**fields)
     return block
-
-
-def is_number(kind: pa.DataType) -> bool:
-    """Say whether a type is one of whole or floating-point numbers."""
-    return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
-
-
-def is_text(kind: pa.DataType) -> bool:
-    """Say whether a type is one of text."""
-    view = getattr(pa.types, "is_string_view", lambda _: False)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or view(kind))
-
-
-def is_list(kind: pa.DataType) -> bool:
-    """Say whether a type is one of lists."""
-    return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
-
-
-def plain_storage(column: pa.Array) -> pa.Array:
-    """Return the values under an extension type, such as the lists that tensors are stored as."""
-    return column.storage if isinstance(column, pa.ExtensionArray) else column
-
-
-def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
-    """Return a column of numbers, truth values or times (in seconds); missing values make it floating-point, NaN for them."""
-    kind = column.type
-    if pa.types.is_temporal(kind):
-        return _seconds(column)
-    if pa.types.is_boolean(kind):
-        column = column.cast(pa.uint8())
-    elif pa.types.is_decimal(kind) or pa.types.is_float16(kind):
-        column = column.cast(pa.float64())
-    return np.asarray(column.to_numpy(zero_copy_only=False))
-
-
-def _seconds(column: pa.Array) -> Floats:
-    """Return times in seconds, the same whatever unit they came in: whole seconds and the rest are converted apart."""
-    kind = column.type
-    whole = column.cast(pa.int32()) if pa.types.is_date32(kind) or pa.types.is_time32(kind) else column
-    counts = whole.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)
-    if pa.types.is_date32(kind):
-        seconds = counts * 86_400.0
-    else:
-        parts = _PARTS["ms" if pa.types.is_date64(kind) else kind.unit]
-        seconds = (counts // parts).astype(np.float64) + (counts % parts) / parts
-    if column.null_count:
-        seconds[column.is_null().to_numpy(zero_copy_only=False)] = np.nan
-    return np.asarray(seconds)
-
-
-def vectors_of(column: pa.Array, length: int, name: str) -> tuple[Floats, Floats]:
-    """Return a column of lists as a matrix, and 1.0 for each missing list; a list of another length is refused."""
-    absent = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.float64)
-    present = np.flatnonzero(absent == 0.0)
-    full = column if present.size == len(column) else column.take(pa.array(present))
-    lengths = np.full(present.size, column.type.list_size) if pa.types.is_fixed_size_list(column.type) else _lengths(full)
-    if bool((lengths != length).any()):
-        other = int(lengths[lengths != length][0])
-        raise InputError(
-            f"column {name!r} must hold lists of {length} numbers, as in the first rows, got one of {other}; leave the column "
-            f"out with columns=, or make its lists of one length"
-        )
-    values = np.full((len(column), length), np.nan)
-    values[present] = numbers_of(full.flatten()).reshape(present.size, length)
-    return values, absent
-
-
-def _lengths(lists: pa.Array) -> Floats:
-    return np.asarray(pc.list_value_length(lists).to_numpy(zero_copy_only=False), dtype=np.float64)

@@ -8,18 +8,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample._typing import Floats
-from supersample.records.encoding.blocks import (
-    Block,
-    Category,
-    Number,
-    Vector,
-    is_list,
-    is_number,
-    is_text,
-    numbers_of,
-    plain_storage,
-    vectors_of,
-)
+from supersample.records.encoding.blocks import Block, Category, Number, Vector
+from supersample.records.encoding.columns import is_list, is_number, is_text, numbers_of, plain_storage, vectors_of
 
 __all__ = ["LeftOut", "learn_block"]
 
