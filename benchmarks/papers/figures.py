@@ -24,6 +24,9 @@ LINES: dict[str, dict[str, Any]] = {
     "linear": {"color": "#CC79A7", "marker": "v", "linestyle": ":", "label": "linear"},
 }
 
+#: Inches that a legend beside the axes takes.
+_LEGEND = 1.4
+
 _STYLE: dict[Any, Any] = {
     "font.size": 9,
     "axes.titlesize": 9,
@@ -39,11 +42,14 @@ _STYLE: dict[Any, Any] = {
 
 
 @contextmanager
-def panels(path: Path, count: int) -> Iterator[list[Axes]]:
-    """Give `count` axes side by side to draw on, and save them as `path`.png when done."""
+def panels(path: Path, count: int, *, legend_beside: bool = False) -> Iterator[list[Axes]]:
+    """Give `count` axes side by side to draw on, and save them as `path`.png when done; with the legend of the first beside."""
     with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(3.7 * count, 3.3), layout="constrained")
-        yield [figure.add_subplot(1, count, place + 1) for place in range(count)]
+        figure = Figure(figsize=(3.7 * count + _LEGEND * legend_beside, 3.3), layout="constrained")
+        axes = [figure.add_subplot(1, count, place + 1) for place in range(count)]
+        yield axes
+        if legend_beside:
+            figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right upper")
         figure.savefig(path.with_suffix(".png"), dpi=100, pil_kwargs={"optimize": True})
 
 

@@ -66,7 +66,7 @@ def _matching(out: Path, data: Path, quick: bool) -> None:
         judged = sizes[-2]
         waits = {size: workers.submit(_wait, data, size, judged, pools).result() for size in (pool_size, 10 * pool_size)}
     numbers: dict[str, Any] = {"pools": pools}
-    with panels(out / "figure-1", 1) as (ax,):
+    with panels(out / "figure-1", 1, legend_beside=True) as (ax,):
         for name in found[0]:
             mean = {n: float(np.mean([each[name][n] for each in found])) for n in found[0][name]}
             at = {n: mean[n] for n in sizes}
@@ -77,7 +77,6 @@ def _matching(out: Path, data: Path, quick: bool) -> None:
                 marked = {} if len(mean) == len(sizes) else {"marker": ""}
                 ax.loglog(list(mean), list(mean.values()), label=name, **{**_STYLE[name], **marked})
         ax.set(xlabel="points", ylabel="MMD")
-        ax.legend()
     ratio = numbers["5-SBQ"]["mmd"][judged] / numbers["SBQ"]["mmd"][judged]
     print(f"figure 1     5-SBQ at {judged} / single SBQ at {judged}: {ratio:.3f}, at most 1.5: {_verdict(ratio <= 1.5)}")
     _print_order(found, sizes)
@@ -152,7 +151,7 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
     rows, chosen = _choose(split, sizes, 3_000 if quick else _LARGEST_POOL)
     for method, by_size in chosen.items():
         losses[method] = {str(m): [_refit(split, rows[places], weights) for places, weights in by_size[m]] for m in by_size}
-    with panels(out / f"figure-2-{name}", 1) as (ax,):
+    with panels(out / f"figure-2-{name}", 1, legend_beside=True) as (ax,):
         for method, found in losses.items():
             ax.loglog(
                 [int(m) for m in found],
@@ -163,7 +162,6 @@ def _summaries(out: Path, name: str, split: Split, sizes: tuple[int, ...], quick
             listed = ", ".join(f"{m}: {np.mean(each) - least:+.4f}" for m, each in found.items())
             print(f"figure 2     {name:9} {method:15} over the full model's {least:.4f}  {listed}")
         ax.set(xlabel="rows", ylabel="test NLL above the full model's", title=name)
-        ax.legend(loc="lower left")
     if name == "covtype" and not quick:
         mine, theirs = abs(losses["SBQ"]["1000"][0] - least), abs(np.mean(losses["random"]["5000"]) - least)
         verdict = _verdict(bool(mine < theirs))

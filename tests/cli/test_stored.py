@@ -128,3 +128,18 @@ def test_names_that_would_steer_a_terminal_are_shown_harmless(run, tmp_path):
     for arguments in (["-p", "2"], ["-p", "2", "--columns", "\x1b[2J"]):
         done = run("summarize", tmp_path / "a.parquet", *arguments, status=2 if "--columns" in arguments else 0)
         assert "\x1b" not in done.output
+
+
+@pytest.mark.parametrize("left", ["whole.csv", "empty.csv", "decimal.csv"])
+@pytest.mark.parametrize("right", ["whole.csv", "empty.csv", "decimal.csv"])
+def test_compare_takes_files_whose_types_differ_in_either_order(run, tmp_path, left, right):
+    rng = np.random.default_rng(0)
+    values = {"whole.csv": rng.integers(0, 9, 300), "empty.csv": [""] * 300, "decimal.csv": rng.normal(20.0, 1.0, 300)}
+    for name in (left, right):
+        lines = [f"{value},{other}" for value, other in zip(values[name], np.arange(300) % 7, strict=True)]
+        (tmp_path / name).write_text("\n".join(["x,y", *lines]))
+    done = run("compare", tmp_path / left, tmp_path / right, "--seed", "1")
+    if left == "empty.csv":
+        assert "left out x (holds nothing but missing values" in done.stdout
+    else:
+        assert ("they differ" in done.stdout) == (left != right)

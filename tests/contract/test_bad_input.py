@@ -70,13 +70,14 @@ TAKERS = {
 }
 
 
-@pytest.mark.parametrize("taker", TAKERS)
-@pytest.mark.parametrize("case", POINTS)
+# There is one place where None has a meaning: the Gram matrix of left with itself.
+@pytest.mark.parametrize(
+    ("taker", "case"),
+    [(taker, case) for taker in TAKERS for case in POINTS if (taker, POINTS[case][0] is None) != ("kernel right", True)],
+)
 def test_bad_points(taker, case):
     name, call = TAKERS[taker]
     points, words, kind = POINTS[case]
-    if taker == "kernel right" and points is None:
-        return  # the one place where None has a meaning: the Gram matrix of left with itself
     with pytest.raises(kind) as caught:
         call(points)
     message = str(caught.value)

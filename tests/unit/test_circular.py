@@ -40,3 +40,9 @@ def test_ensemble_of_one_frequency_is_one_discrepancy():
                 x, y, kernel=ss.kernels.Gaussian(1.0), distance=distance, norm=norm, n_frequencies=1, random_state=5
             )
             assert got == pytest.approx(expected, rel=1e-9)
+
+
+def test_samples_too_far_apart_for_any_angle_are_refused():
+    rows = np.array([[1.7e308, -1.7e308], [0.0, 1.0]])
+    with pytest.raises(ss.errors.InputError, match="X and Y must lie so near"):
+        ss.circular_ensemble(rows, rows[1:], kernel=ss.kernels.Gaussian(1.0))

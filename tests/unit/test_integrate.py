@@ -135,7 +135,7 @@ BAD = {
     "nan": ((lambda x: np.nan, BOX, 5), {}, InputError, "f must return finite numbers, got nan at"),
     "shape": ((lambda x: 1.0, BOX, 5), {"vectorized": True}, InputError, "f must return 5 numbers for 5 rows"),
     "rows": ((lambda x: x[:, 0], BOX, 5), {}, InputTypeError, "failed with: too many indices.*Set vectorized=True"),
-    "an array": ((lambda x: x, BOX, 5), {}, InputTypeError, "f must return one number for one point.*vectorized=True"),
+    "an array": ((lambda x: x, BOX, 5), {}, InputTypeError, "must return one number.*vectorized=True"),
     "fit": ((np.sum, BOX, 5), {"fit": ("length",)}, InputError, "fit must be one of 'amplitude', 'width', 'noise'"),
     "method": ((np.sum, BOX, 5), {"method": "mc"}, InputError, "method must be one of 'wkh', 'sbq', 'herd'"),
     "noise": ((np.sum, BOX, 5), {"noise": -1.0}, InputError, "noise must be 0 or more"),

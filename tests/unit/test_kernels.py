@@ -114,3 +114,30 @@ def test_kernels_module_can_be_imported_by_its_short_name():
     import supersample.kernels as kernels
 
     assert kernels is ss.kernels
+
+
+FAR = [Gaussian(1.0), Laplacian(1.0), Cauchy(1.0), Matern(0.5, 1.0), Matern(1.5, 1.0), Matern(2.5, 1.0)]
+
+
+@pytest.mark.parametrize("kernel", [*FAR, Gaussian(1.0) + Matern(1.5, 1.0)], ids=repr)
+def test_points_whose_squared_distance_overflows_have_nothing_in_common(kernel):
+    near = np.random.default_rng(0).normal(size=(40, 2))
+    rows = np.vstack([near, [[1e200, 0.0]]])
+    with np.errstate(over="ignore"):
+        gram = kernel(rows)
+    np.testing.assert_array_equal(gram[-1], [0.0] * 40 + [kernel.k0])
+    assert np.isfinite(ss.herd(rows, 5, kernel=kernel).mmd).all()
+    assert len(ss.critic(rows, 5, 3, kernel=kernel).criticisms) == 3
+    assert ss.mmd2(rows, near, kernel=kernel) > 0
+
+
+@pytest.mark.parametrize("kernel", [Matern(1.5, 1e-160), Matern(2.5, 1e-160)], ids=repr)
+def test_a_sample_does_not_differ_from_itself_however_narrow_the_kernel(kernel):
+    x = np.random.default_rng(0).normal(size=(40, 2))
+    found = ss.two_sample_test(x, x, kernel=kernel, method="exact", n_resamples=99, random_state=0)
+    assert (found.statistic, found.pvalue) == (0.0, 1.0)
+
+
+def test_a_median_distance_beyond_float64_is_told_as_what_it_is():
+    with pytest.raises(ss.errors.InputError, match=r"points must lie so near .* got rows that reach 1\.\d+e\+160; scale them"):
+        median_distance(1e160 * np.arange(1.0, 2.0, 0.05)[:, None])

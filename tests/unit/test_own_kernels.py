@@ -99,3 +99,42 @@ def test_siblings_of_one_sampler_draw_differently():
     sampler = ss.SuperSampler(5, random_state=0).fit(data)
     streams = [sampler.sibling()._state.settings.stream for _ in range(3)]
     assert streams == [1, 2, 3]
+
+
+BAD = {
+    "not symmetric": (lambda x, y: x[:, :1] * np.ones(len(y)), "must be symmetric"),
+    "not positive definite": (lambda x, y: np.tanh(x @ y.T - 1.0), "must be positive definite.*eigenvalue -"),
+    "negative": (lambda x, y: -np.ones((len(x), len(y))), "must be positive definite.*eigenvalue -"),
+    "complex": (lambda x, y: (x @ y.T).astype(complex), "must return real numbers, got dtype complex128"),
+    "huge": (lambda x, y: 1e200 * (x @ y.T), r"must return finite numbers up to 1e\+100"),
+}
+CALLS = {
+    "herd": lambda data, kernel: ss.herd(data, 4, kernel=kernel),
+    "sbq": lambda data, kernel: ss.sbq(data, 4, kernel=kernel),
+    "wkh": lambda data, kernel: ss.wkh(data, 4, kernel=kernel),
+    "frank_wolfe": lambda data, kernel: ss.frank_wolfe(data, 4, kernel=kernel, variant="fully-corrective"),
+    "critic": lambda data, kernel: ss.critic(data, 4, 2, kernel=kernel),
+    "online_critic": lambda data, kernel: ss.online_critic(data, 4, 2, kernel=kernel),
+    "mmd2": lambda data, kernel: ss.mmd2(data, data[:20], kernel=kernel),
+    "two_sample_test": lambda data, kernel: ss.two_sample_test(data, data[:20], kernel=kernel, method="exact"),
+    "SuperSampler": lambda data, kernel: ss.SuperSampler(4, kernel=kernel).fit(data).mmd_,
+    "in a sum": lambda data, kernel: ss.herd(data, 4, kernel=Gaussian(1.0) + ss.kernels.Function(kernel, name="mine")),
+}
+
+
+@pytest.mark.parametrize("what", BAD)
+@pytest.mark.parametrize("call", CALLS)
+def test_functions_that_are_no_kernels_are_refused_everywhere(call, what):
+    function, message = BAD[what]
+    with pytest.raises((InputError, ss.errors.InputTypeError), match=message):
+        CALLS[call](np.random.default_rng(0).normal(size=(60, 2)), function)
+
+
+def test_kernels_in_single_precision_are_kernels():
+    data = np.random.default_rng(0).normal(size=(200, 3))
+
+    def singly(x, y):
+        squares = ((x[:, None] - y[None]) ** 2).sum(axis=2)
+        return np.exp(-squares.astype(np.float32) / 2)
+
+    assert ss.herd(data, 4, kernel=singly).indices.tolist() == ss.herd(data, 4, kernel=Gaussian(1.0)).indices.tolist()

@@ -50,7 +50,10 @@ def test_headline_does_not_boast():
 
 
 def test_meaning_tells_how_many_random_rows_would_do_as_well():
-    assert "about 1,600 rows" in words.meaning(100, 10_000, 0.01, 0.04)
+    assert "about 1,600 rows" in words.meaning(100, 10**9, 0.01, 0.04)
+    # MMD^2 of n of N rows goes as 1 / n - 1 / N, so that all N are at 0: 1 / (99 / 160,000 + 1 / 10,000) = 1,391.
+    assert "about 1,400 rows" in words.meaning(100, 10_000, 0.01, 0.04)
+    assert "about 980 rows" in words.meaning(100, 1_000, 0.002, 0.04)
     assert "drawing at random" not in words.meaning(100, 10_000, 0.04, 0.04)
 
 

@@ -242,3 +242,28 @@ def test_a_terminal_is_no_standard_input(monkeypatch):
     monkeypatch.setattr(sys.stdin, "isatty", lambda: True, raising=False)
     with pytest.raises(InputError, match="source '-' must have rows on standard input, got a terminal"):
         open_source("-")
+
+
+def test_names_of_columns_that_are_no_text():
+    batch = pa.RecordBatch.from_arrays([pa.array([1, 2])], schema=pa.schema([pa.field(b"\xf8", pa.int64())]))
+    with pytest.raises(InputError, match="columns with names in UTF-8, got others in the first batch"):
+        open_source(iter([batch]))
+
+
+def test_text_in_another_encoding_and_json_of_many_lines(tmp_path):
+    (tmp_path / "latin.csv").write_bytes("größe,x\nhöhe,1\n".encode("latin1"))
+    with pytest.raises(InputError, match=r"latin\.csv .*text must be UTF-8: convert the file"):
+        list(open_source(tmp_path / "latin.csv").batches(0))
+    (tmp_path / "one.json").write_text('{"x": {\n "y": [1, [2]]\n}}\n')
+    with pytest.raises(InputError, match=r"one\.json .*each line must be one object, as `jq -c \.` writes it"):
+        list(open_source(tmp_path / "one.json").batches(0))
+
+
+def test_what_is_no_source_says_what_it_may_be(tmp_path):
+    (tmp_path / "kept.ss").write_bytes(b"")
+    with pytest.raises(InputError, match="or is it a saved summary"):
+        open_source(tmp_path / "kept.ss")
+    with pytest.raises(InputError, match=r"source must be a path, got 'x+', which can be none"):
+        open_source("x" * 300 + ".csv")
+    with pytest.raises(InputError, match=r"got 3 with shape \(10, 2, 3\)"):
+        open_source(np.zeros((10, 2, 3)))

@@ -1,5 +1,7 @@
 """Summaries of tables: what they hold, how they go on, merge and refuse."""
 
+import datetime as dt
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -81,7 +83,7 @@ def test_expectations_are_near_those_of_the_data(summary):
     ("f", "message"),
     [
         ("nothing", "f must name a column"),
-        ("size", "f must give numbers"),
+        ("size", "f must name a column of numbers"),
         (3, "f must be the name of a column or a function"),
         (lambda rows: 1.0, r"one value for each of the 40 prototypes, got shape \(\)"),
         (lambda rows: [1.0, 2.0], r"one value for each of the 40 prototypes, got shape \(2,\)"),
@@ -299,3 +301,53 @@ def test_what_cannot_be_summarised_says_so_at_once():
         held.update({"x": [1.0], "w": [-1.0]})
     assert held.n_seen == 3
     assert "nearer" not in str(held)  # all rows are kept: there is nothing to be nearer than
+
+
+def test_expectations_of_columns_leave_out_missing_values():
+    values = np.random.default_rng(0).normal(3.0, 1.0, 600)
+    holes = np.arange(600) % 4 == 0
+    table = pa.table({"x": pa.array(values, mask=holes), "when": pa.array(np.arange(600), pa.timestamp("s"))})
+    summary = ss.summarize(table, prototypes=60, columns=["x"], random_state=0)
+    assert abs(summary.expect("x") - values[~holes].mean()) < 0.2
+    kept = summary.prototypes.column("x").to_pylist()
+    there = [value for value in kept if value is not None]
+    assert len(there) < len(kept)
+    assert summary.expect("x") == pytest.approx(np.mean(there))
+    with pytest.raises(InputTypeError, match=r"column of numbers, got 'when' of type timestamp\[s\].*to_pandas"):
+        summary.expect("when")
+    with pytest.raises(InputError, match="weights must be one of 'uniform', 'share', 'quadrature', got ndarray"):
+        summary.expect("x", weights=np.ones(60))
+
+
+def test_the_column_of_weights_is_named():
+    for options in ({}, {"like": ss.summarize(_table(60), prototypes=4, random_state=0)}):
+        with pytest.raises(InputTypeError, match=r"weight must be the name of a column, got ndarray; add the weights"):
+            ss.summarize(_table(60), weight=np.ones(60), **options)
+
+
+def test_columns_may_be_named_by_any_list():
+    by_list = ss.summarize(_table(60), prototypes=4, columns=["x", "size"], random_state=0)
+    by_array = ss.summarize(_table(60), prototypes=4, columns=np.array(["x", "size"]), random_state=0)
+    assert by_array.to_bytes() == by_list.to_bytes()
+
+
+def test_levels_are_shares():
+    first = ss.summarize(_table(60), prototypes=4, random_state=0)
+    found = first.compare(ss.summarize(_table(60), like=first, random_state=1))
+    assert not found.rejects(0.05)
+    for level in (5, -0.1, True, "0.05", np.nan):
+        with pytest.raises(InputError, match=r"level must lie between 0 and 1, got .*; 5% is 0.05"):
+            found.rejects(level)
+
+
+def test_later_rows_may_be_empty_or_of_days():
+    days = pa.array([dt.datetime(2024, 1, 1) + dt.timedelta(hours=7 * hour) for hour in range(60)], pa.timestamp("s"))
+    first = pa.table({"x": np.arange(60.0), "when": days})
+    summary = ss.summarize(first, prototypes=4, random_state=0)
+    later = pa.table({"x": pa.nulls(10), "when": pa.array([dt.date(2024, 1, 2)] * 10)})
+    assert summary.update(later).n_seen == 70
+    with pytest.raises(MismatchError, match=r"column 'x' must be of type double.*got string"):
+        summary.update(pa.table({"x": ["a"], "when": days[:1]}))
+    empty = ss.summarize(pa.table({"x": pa.nulls(60), "y": np.arange(60.0)}), prototypes=4, random_state=0)
+    with pytest.raises(MismatchError, match=r"column 'x' held nothing but missing values in the rows seen before, and now"):
+        empty.update(pa.table({"x": [1.0], "y": [1.0]}))

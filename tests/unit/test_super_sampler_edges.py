@@ -1,5 +1,7 @@
 """SuperSampler on little, equal, far, tiny and huge data: what is kept is always a real row."""
 
+import importlib
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +13,7 @@ import supersample as ss
 from supersample.features import Fastfood, Fourier, Landmark
 from supersample.selection import polish, second_look
 from supersample.selection import stream as stream_module
+from supersample.selection.atoms import Atoms
 
 RNG = np.random.default_rng(0)
 DATA = RNG.normal(size=(6500, 2))
@@ -204,3 +207,27 @@ def test_reservoirs_too_large_for_the_exact_second_look_use_the_streams_own(monk
 def test_the_search_that_is_used(n_prototypes, search, tree):
     sampler = ss.SuperSampler(n_prototypes, search=search, features="fourier", n_features=16, random_state=0).partial_fit(DATA)
     assert (stream_module.drain(sampler._state).reservoir.tree is not None) == tree
+
+
+def test_far_more_criticisms_than_rows_take_no_room():
+    data = np.random.default_rng(0).normal(size=(40, 2))
+    most, all_there_are = (ss.SuperSampler(3, count, random_state=0).fit(data) for count in (1_000_000, 37))
+    np.testing.assert_array_equal(most.criticism_indices_, all_there_are.criticism_indices_)
+    assert len(most.criticisms_) > 20
+
+
+def test_far_more_steps_than_candidates_take_no_room(monkeypatch):
+    data = np.random.default_rng(0).normal(size=(40, 2))
+    found = ss.frank_wolfe(data, 400, variant="fully-corrective")
+    assert found.mmd[-1] < 1e-6
+    rooms = []
+
+    class Told(Atoms):
+        def __init__(self, field, count, **options):
+            rooms.append(count)
+            super().__init__(field, count, **options)
+
+    monkeypatch.setattr(importlib.import_module("supersample.selection.frank_wolfe"), "Atoms", Told)  # not the function
+    for m, start in ((400, None), (500, found), (20, None)):
+        assert ss.frank_wolfe(data, m, variant="fully-corrective", start=start).mmd.size == m
+    assert rooms == [40, 40 + len(found), 20]

@@ -64,7 +64,7 @@ def compare(
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
         tell_json(found.to_dict() | {"differs": drift, "level": level} | sides | written)
     else:
-        _tell(found, (left, right), rows if drift else 0, level)
+        _tell(found, first, (left, right), rows if drift else 0, level)
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
@@ -77,17 +77,28 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
     """Load or make both summaries; one that is made is made like the other."""
     if left == right == "-":
         raise click.UsageError("only one of LEFT and RIGHT can be standard input")
-    if is_data(left) and not is_data(right):
+    if not is_data(left) and not is_data(right):
+        first, second = load_all([left, right])
+    elif not is_data(right):
         second = load_all([right])[0]
-        return run(left, {"like": second, **options}, progress=progress, quiet=quiet), second
-    first = run(left, options, progress=progress, quiet=quiet) if is_data(left) else load_all([left])[0]
-    if is_data(right):
-        return first, run(right, {"like": first, **options}, progress=progress, quiet=quiet)
-    return first, load_all([right])[0]
+        first = run(left, {"like": second, **options}, progress=progress, quiet=quiet)
+    elif not is_data(left):
+        first = load_all([left])[0]
+        second = run(right, {"like": first, **options}, progress=progress, quiet=quiet)
+    else:
+        from supersample.records.sources import alike, open_source
+
+        sources = alike(open_source(left), open_source(right))
+        first = run(left, options, source=sources[0], progress=progress, quiet=quiet)
+        second = run(right, {"like": first, **options}, source=sources[1], progress=progress, quiet=quiet)
+    return first, second
 
 
-def _tell(found: "Comparison", names: tuple[str, str], rows: int, level: float) -> None:
+def _tell(found: "Comparison", first: "Summary", names: tuple[str, str], rows: int, level: float) -> None:
     tell(found.in_words(level))
+    unseen = [f"{note.name} ({note.note})" for note in first.columns if note.kind == "left out"]
+    if unseen:
+        tell(f"  left out {', '.join(unseen)}")
     changed = [each for each in found.columns if each.name in found.changed]
     if changed:
         width = max(len(each.name) for each in changed)

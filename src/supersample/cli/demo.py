@@ -29,7 +29,7 @@ def demo(folder: Path) -> None:
     \b
     Examples:
       supersample demo
-      supersample demo -o /tmp/digits
+      supersample demo -o digits
     """
     from supersample.report import write_comparison, write_report
     from supersample.summary import summarize
@@ -80,7 +80,7 @@ def _told(summary: "Summary") -> str:
             f"{chosen.num_rows} that stand for all of them: {' '.join(map(str, chosen['digit'].to_pylist()))}",
             _drawn(chosen),
             f"MMD to the data {summary.mmd:.4f} +- {summary.mmd_error:.4f}: {better:.1f} times nearer than random digits.\n",
-            f"{odd.num_rows} that they miss: {' '.join(map(str, odd['digit'].to_pylist()))}",
+            f"{odd.num_rows} where they fit worst: {' '.join(map(str, odd['digit'].to_pylist()))}",
             _drawn(odd),
         ]
     )

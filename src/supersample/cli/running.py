@@ -11,24 +11,33 @@ from supersample.cli.output import say
 from supersample.records.sources.paths import format_of
 
 if TYPE_CHECKING:
+    from supersample.records.sources import Source
     from supersample.summary import Summary
 
 __all__ = ["is_data", "load_all", "run"]
 
 
 def run(
-    source: str | Sequence[str], options: Mapping[str, Any], *, progress: bool | None = None, quiet: bool = False
+    names: str | Sequence[str],
+    options: Mapping[str, Any],
+    *,
+    source: "Source | None" = None,
+    progress: bool | None = None,
+    quiet: bool = False,
 ) -> "Summary":
-    """Summarise a source, with a bar where one is wanted; Ctrl-C ends the command with a word on the checkpoint."""
+    """Summarise what has these names, with a bar where one is wanted; Ctrl-C ends the command with a word on the checkpoint.
+
+    source: what they name, where it has been opened.
+    """
     from supersample.summary import summarize
     from supersample.summary.progress import Bar
 
     # Standard error is None where the caller closed it.
     wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
-    label = source if isinstance(source, str) else source[0] if len(source) == 1 else f"{len(source)} sources"
+    label = names if isinstance(names, str) else names[0] if len(names) == 1 else f"{len(names)} sources"
     bar = Bar("standard input" if label == "-" else Path(label).name)
     try:
-        return summarize(source, progress=bar if wanted and not quiet else False, **options)
+        return summarize(names if source is None else source, progress=bar if wanted and not quiet else False, **options)
     except KeyboardInterrupt:
         bar.close()
         say(f"stopped; {_where_to_go_on(options.get('checkpoint'))}")

@@ -160,7 +160,7 @@ class Waves(FeatureMap):
         """Refuse points whose projections have overflowed: their features would not be numbers."""
         finite = np.isfinite(projections).all(axis=1)
         if not finite.all():
-            furthest = float(np.abs(points[np.argmin(finite)]).max())
+            furthest = float(np.abs(points[~finite]).max())  # beside an origin far out, near rows are far too
             raise InputError(
                 f"points: a row that reaches {furthest:.3g} lies more bandwidths away than {self.dtype.name} can hold, for "
                 f"{self!r}; pass a larger bandwidth, or scale the points"

@@ -23,8 +23,8 @@ def _one_by_one(f: Callable[[Any], Any], points: Floats) -> Floats:
         return np.array([float(f(point.copy())) for point in points])
     except (IndexError, TypeError, ValueError) as error:
         raise InputTypeError(
-            f"f must return one number for one point, an array of shape {points[0].shape}; calling it failed with: {error}. "
-            f"Set vectorized=True if f takes all points as rows"
+            f"f is called with one point, an array of shape {points[0].shape}, and must return one number; that failed with: "
+            f"{error}. Set vectorized=True if f takes all points as rows"
         ) from error
 
 

@@ -79,7 +79,14 @@ def circular_ensemble(
     (resolved,) = resolve_all([as_kernel(kernel)], samples, seed)
     count = check_count(n_frequencies, "n_frequencies")
     frequencies = wave_map(resolved, "fourier", 2 * count, samples, seed).frequency_matrix(samples.x.shape[1])
-    rows = samples.rows(0, samples.n) - samples.origin
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = samples.rows(0, samples.n) - samples.origin
+        reach = float(np.linalg.norm(rows, axis=1).max() * np.linalg.norm(frequencies, axis=0).max())
+    if not np.isfinite(reach):
+        raise InputError(
+            "X and Y must lie so near that float64 holds their distances in bandwidths, and do not; scale them, or pass a "
+            "kernel with a larger bandwidth"
+        )
     m, n = samples.x.shape[0], samples.y.shape[0]
     signed = np.concatenate([np.full(m, 1.0 / m), np.full(n, -1.0 / n)])
     values = np.concatenate(

@@ -31,11 +31,22 @@ class Embedded(NamedTuple):
 
 
 class FeatureTest(NamedTuple):
-    """MMD^2 between two samples in features, the chance of one as large under the null, and quantiles of the null."""
+    """MMD^2 between two samples in features, the chance of one as large under the null, and the null's weights of chi^2_1."""
 
     statistic: float
     pvalue: float
-    null_quantiles: dict[float, float]
+    null_weights: Floats
+
+    @property
+    def null_mean(self) -> float:
+        """The mean of MMD^2 under the null."""
+        return float(self.null_weights.sum())
+
+    def null_quantiles(self) -> dict[float, float]:
+        """Return the quantiles of MMD^2 under the null; each takes as long as all else in narrow tables."""
+        if self.null_weights.size == 0:
+            return dict.fromkeys(QUANTILES, 0.0)
+        return {level: weighted_chi2.quantile(level, self.null_weights) for level in QUANTILES}
 
 
 @one_blas_thread()
@@ -51,12 +62,8 @@ def compare_embedded(left: Embedded, right: Embedded) -> FeatureTest:
     statistic = float(difference @ difference)
     values = _null_weights(left, right)
     if values is None:
-        return FeatureTest(statistic, 1.0, dict.fromkeys(QUANTILES, 0.0))
-    return FeatureTest(
-        statistic,
-        weighted_chi2.survival(statistic, values),
-        {level: weighted_chi2.quantile(level, values) for level in QUANTILES},
-    )
+        return FeatureTest(statistic, 1.0, np.empty(0))
+    return FeatureTest(statistic, weighted_chi2.survival(statistic, values), values)
 
 
 def _null_weights(left: Embedded, right: Embedded) -> Floats | None:

@@ -31,6 +31,9 @@ _AUDIBLE = 1e-12
 #: What noise is to the choice, as a share of the amplitude, while it is still to be fitted.
 _UNKNOWN = 0.1
 
+#: Amplitudes and noises up to this, and down to one over it, have a ratio whose square float64 holds.
+_LARGEST = 1e75
+
 Parameter = Literal["amplitude", "width", "noise"]
 
 
@@ -71,6 +74,14 @@ class Integral:
     def __len__(self) -> int:
         """Count the calls of the function."""
         return int(self.values.size)
+
+    def __str__(self) -> str:
+        """Say the integral, how sure it is, and what it rests on."""
+        lines = [
+            f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {len(self):,} calls of the function",
+            f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}",
+        ]
+        return "\n".join([*lines, f"  note     {self.note}"] if self.note else lines)
 
 
 @one_blas_thread()
@@ -249,6 +260,7 @@ def _parts(fit: Any) -> frozenset[str]:
 def _positive(value: Any, name: str, *, or_zero: bool = False) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
-    if not np.isfinite(value) or value < 0 or (value == 0 and not or_zero):
-        raise InputError(f"{name} must be {'0 or more' if or_zero else 'positive'} and finite, got {value!r}")
+    if not ((or_zero and value == 0) or 1.0 / _LARGEST <= value <= _LARGEST):
+        least = "0 or more" if or_zero else "positive"
+        raise InputError(f"{name} must be {least}, of a size between {1 / _LARGEST:g} and {_LARGEST:g}, got {value!r}; scale f")
     return float(value)

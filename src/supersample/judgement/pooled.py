@@ -17,6 +17,8 @@ __all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]
 
 #: Rows of each sample that the origin and the median distance are taken from.
 _LOOK = 1000
+#: Rows of each sample that a function is tried on.
+_TRIED = 25
 
 
 class TwoSamples(NamedTuple):
@@ -58,6 +60,8 @@ def pool(x: PointsLike, y: PointsLike, *, min_rows: int) -> TwoSamples:
 
 def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> tuple[Kernel, ...]:
     """Resolve "median" bandwidths from a sample of the pooled rows: a choice that saw the labels would cost the level."""
+    for kernel in kernels:
+        kernel.check_on(np.concatenate([samples.x[:_TRIED], samples.y[:_TRIED]]).astype(np.float64))
     if all(kernel.is_resolved for kernel in kernels):
         return tuple(kernels)
     rows = samples.sample(_LOOK, seed.child("bandwidth"))

@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+import numpy as np
+
+from supersample.errors import InputError
 from supersample.features.kernels import Kernel
 
 __all__ = ["QUANTILES", "TestResult"]
@@ -45,8 +48,10 @@ class TestResult:
     family_statistics: tuple[tuple[Kernel, float], ...] = ()
 
     def rejects(self, level: float = 0.05) -> bool:
-        """Say whether the samples differ at this level."""
-        return self.pvalue <= level
+        """Say whether the samples differ at this level, the chance of saying so of samples that do not."""
+        if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating) or not 0 <= level <= 1:
+            raise InputError(f"level must lie between 0 and 1, got {level!r}; 5% is 0.05")
+        return bool(self.pvalue <= level)
 
     def __str__(self) -> str:
         """Say it in words."""

@@ -141,7 +141,8 @@ def check_flag(value: Any, name: str) -> bool:
 def choose(value: Any, name: str, choices: tuple[str, ...]) -> str:
     """Return `value` if it is one of the named choices."""
     if not isinstance(value, str) or value not in choices:
-        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+        came = repr(value) if isinstance(value, str) else type(value).__name__
+        raise InputError(f"{name} must be one of {', '.join(map(repr, choices))}, got {came}")
     return value
 
 
@@ -152,7 +153,7 @@ def _as_real(array: npt.NDArray[Any], name: str) -> Points:
     if kind == "O":
         try:
             return array.astype(np.float64)
-        except (TypeError, ValueError) as error:
+        except (OverflowError, TypeError, ValueError) as error:
             raise InputTypeError(
                 f"{name} must hold numbers, got dtype object with an entry that is none ({error}); encode text and "
                 f"categories as numbers first"
@@ -161,7 +162,8 @@ def _as_real(array: npt.NDArray[Any], name: str) -> Points:
         raise InputTypeError(
             f"{name} must hold numbers, got dtype {array.dtype}; encode text, categories and dates as numbers first"
         )
-    return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
+    with np.errstate(over="ignore"):  # what float64 cannot hold is infinite, and refused as such
+        return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
 def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
@@ -173,7 +175,8 @@ def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
             f"{name} must be one-dimensional with one weight for each of the {n_rows} rows, got shape {array.shape}; pass "
             f"as many as there are rows"
         )
-    return np.ascontiguousarray(array, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        return np.ascontiguousarray(array, dtype=np.float64)
 
 
 def _refuse_non_finite(array: npt.NDArray[Any], name: str, first: int = 0) -> None:

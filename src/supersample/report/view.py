@@ -153,7 +153,7 @@ def _facts(parts: Parts, n_seen: int, mmd: float, random_mmd: float) -> tuple[Fa
     facts = [
         Fact("rows seen" if n_seen != 1 else "row seen", words.count(n_seen)),
         Fact("prototypes", words.count(n_prototypes), "real rows that stand for the rest"),
-        Fact("criticisms", words.count(len(parts.criticisms)), "real rows that the prototypes miss"),
+        Fact("criticisms", words.count(len(parts.criticisms)), "real rows where the prototypes fit worst"),
     ]
     if 0 < mmd < random_mmd and n_prototypes < n_seen:
         about = f"than {words.count(n_prototypes, 'row')} drawn at random"

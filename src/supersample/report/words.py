@@ -108,7 +108,8 @@ def meaning(rows: int, n_seen: int, mmd: float, random_mmd: float) -> str:
         "over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
     )
     if rows < n_seen and 0 < mmd < random_mmd / 1.05:
-        needed = rows * (random_mmd / mmd) ** 2
+        # n of N rows drawn without replacement are at a squared distance in proportion to 1 / n - 1 / N.
+        needed = 1.0 / ((1.0 / rows - 1.0 / n_seen) * (mmd / random_mmd) ** 2 + 1.0 / n_seen)
         words += f" To come as close by drawing at random, you would need about {count(_rounded(needed), 'row')}."
     return words
 

@@ -77,6 +77,7 @@ def critic(
     codes = _codes(labels, n)
     seed = as_seed(random_state)
     resolved = as_kernel(kernel).resolve(rows, random_state=seed.child("bandwidth").sequence())
+    resolved.check_on(rows)
     exact = how == "exact" or (how == "auto" and n <= _EXACT_ROWS)
     pool: Pool
     if exact:
@@ -91,9 +92,9 @@ def critic(
     others = greedy_criticisms(pool.block, witness, resolved.diagonal(rows), c, free, regularize=regularizer is not None)
     shown = witness[others] if exact else _exact_witness(pool, chosen, others)
     path = mmd_path(pool, means, chosen) if exact else _held_out_path(resolved, rows, chosen, codes, seed)
-    selection = Selection(chosen, points[chosen], np.full(m, 1.0 / m), path)
+    selection = Selection(chosen, points[chosen], np.full(m, 1.0 / m), path, kernel=resolved)
     nearest, shares = explain(pool, np.full(n, 1.0 / n), chosen, others)
-    return Critique(selection, Selection(others, points[others], shares, np.empty(0)), shown, nearest)
+    return Critique(selection, Selection(others, points[others], shares, np.empty(0), kernel=resolved), shown, nearest)
 
 
 def mmd_path(pool: Pool, means: Floats, chosen: Indices) -> Floats:

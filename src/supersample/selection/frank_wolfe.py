@@ -79,7 +79,9 @@ def frank_wolfe(
     count, chosen = begin(field, m, first, refine=refine, replace=replace)
     if past > count:
         raise InputError(f"m counts the steps of start too: it must be at least {past}, got {count}")
-    atoms = Atoms(field, count, keep_columns=chosen_variant == "fully-corrective")
+    # There are as many points as candidates, unless they are moved, or were off the pool before.
+    room = count if refine else min(count, field.size + (0 if start is None else len(start)))
+    atoms = Atoms(field, room, keep_columns=chosen_variant == "fully-corrective")
     note = ""
     if chosen_variant == "fixed":
         herd_points(field, chosen, count, replace=replace, refine=refine)

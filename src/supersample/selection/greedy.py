@@ -64,6 +64,7 @@ def greedy_criticisms(
     with np.errstate(divide="ignore"):
         bounds = np.where(free, size + np.log(diagonal), -np.inf)
     chosen: list[int] = []
+    count = min(count, int(free.sum()))
     factor = np.zeros((count, count))
     for step in range(count):
         best, best_gain, best_row = -1, -np.inf, np.empty(0)

@@ -48,14 +48,15 @@ def online_critic(
             f"ask for fewer"
         )
     resolved = as_kernel(kernel).resolve(rows, random_state=as_seed(random_state).child("bandwidth").sequence())
+    resolved.check_on(rows)
     chosen, others = _pass(resolved, rows, m, c)
     pool = ExactPool(resolved, rows)
     means = pool.means()
     witness = means - np.mean([pool.column(int(index)) for index in chosen], axis=0)
     nearest, shares = explain(pool, np.full(rows.shape[0], 1.0 / rows.shape[0]), chosen, others)
     return Critique(
-        Selection(chosen, points[chosen], np.full(m, 1.0 / m), mmd_path(pool, means, chosen)),
-        Selection(others, points[others], shares, np.empty(0)),
+        Selection(chosen, points[chosen], np.full(m, 1.0 / m), mmd_path(pool, means, chosen), kernel=resolved),
+        Selection(others, points[others], shares, np.empty(0), kernel=resolved),
         witness[others],
         nearest,
     )

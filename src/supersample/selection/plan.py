@@ -150,6 +150,7 @@ def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
 
 def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
     """Resolve a "median" bandwidth; rows that are all alike say nothing of scale, and any bandwidth is as good."""
+    kernel.check_on(points)
     if not kernel.is_resolved and bool((points == points[0]).all()):
         return kernel.resolved_by(1.0)
     return kernel.resolve(points, random_state=seed.child("bandwidth").sequence())

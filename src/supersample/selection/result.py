@@ -37,6 +37,18 @@ class Selection:
         """Count the points."""
         return int(self.indices.size)
 
+    def __str__(self) -> str:
+        """Say how many, how near to the target and with what weights."""
+        lines = [f"{len(self):,} chosen {'point' if len(self) == 1 else 'points'}"]
+        if self.mmd.size:
+            lines.append(f"  MMD      {self.mmd[-1]:.4g} with all of them, {self.mmd[0]:.4g} with the first")
+        if len(self):
+            weights = self.weights
+            lines.append(f"  weights  {weights.min():.3g} to {weights.max():.3g}, sum {weights.sum():.4g}")
+        lines += [f"  kernel   {self.kernel!r}"] if self.kernel else []
+        lines += [f"  note     {self.note}"] if self.note else []
+        return "\n".join(lines)
+
 
 @dataclass(frozen=True)
 class Critique:
@@ -61,3 +73,11 @@ class Critique:
     criticisms: Selection
     witness: Floats
     nearest: Indices
+
+    def __str__(self) -> str:
+        """Say how many there are of either, and how much the prototypes have too little or too much of."""
+        lines = [f"Prototypes: {self.prototypes}", f"Criticisms: {len(self.criticisms):,}"]
+        if len(self.criticisms):
+            little = int((self.witness >= 0).sum())
+            lines[-1] += f", where the prototypes have too little ({little:,}) or too much ({len(self.criticisms) - little:,})"
+        return "\n".join(lines)

@@ -183,6 +183,7 @@ def build(
         points = np.ascontiguousarray(points, dtype=np.float64)
     measure = as_measure(target, points)
     with_scale, alike = resolved(given, points, rows_of(measure) if not given.is_resolved else None)
+    with_scale.check_on(points.astype(np.float64, copy=False))
     measure, drawn = drawn_where_open(measure, with_scale, seed)
     note = " ".join(filter(None, [alike, drawn]))
     if features is not None:

@@ -1,6 +1,6 @@
 """The average over rows that each count for a share of the data: of a column, or of a function of the rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,28 +9,38 @@ import pyarrow as pa
 
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
+from supersample.records.encoding.columns import is_number, numbers_of
 
-__all__ = ["Quantity", "mean_of"]
+__all__ = ["mean_of"]
 
-#: What can be averaged: the name of a column of numbers, or a function of a table that gives a value for each row.
-Quantity = str | Callable[[pa.Table], npt.ArrayLike]
+_HINT = "it is called with a pyarrow Table, whose to_pandas() gives a frame"
 
 
-def mean_of(f: Quantity, rows: pa.Table, weights: Floats, columns: Sequence[str]) -> Any:
-    """Return sum_i w_i f(x_i), a number or an array; f may name one of `columns`."""
+def mean_of(f: str | Callable[[pa.Table], npt.ArrayLike], rows: pa.Table, weights: Floats, schema: pa.Schema) -> Any:
+    """Return sum_i w_i f(x_i), a number or an array; f may name a column of `schema`, whose missing values do not count."""
     if isinstance(f, str):
-        if f not in columns:
-            raise InputError(f"f must name a column ({', '.join(columns)}) or be a function, got {f!r}")
-        values: Any = rows.column(f).to_numpy()
-    elif callable(f):
-        values = f(rows)
-    else:
+        return _mean_of_column(f, rows, weights, schema)
+    if not callable(f):
         raise InputTypeError(f"f must be the name of a column or a function of a table, got {type(f).__name__}")
+    values = f(rows)
     try:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputTypeError(f"f must give numbers, got values of {np.asarray(values).dtype} type") from error
+        raise InputTypeError(f"f must give numbers, got values of {np.asarray(values).dtype} type; {_HINT}") from error
     if array.ndim == 0 or array.shape[0] != rows.num_rows:
-        raise InputError(f"f must give one value for each of the {rows.num_rows} prototypes, got shape {array.shape}")
+        raise InputError(f"f must give one value for each of the {rows.num_rows} prototypes, got shape {array.shape}; {_HINT}")
     mean = np.tensordot(weights, array, axes=1)
     return float(mean) if mean.ndim == 0 else mean
+
+
+def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schema) -> float:
+    if name not in schema.names:
+        raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}")
+    kind = schema.field(name).type
+    if not (is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind)):
+        raise InputTypeError(f"f must name a column of numbers, got {name!r} of type {kind}; pass a function: {_HINT}")
+    values = np.concatenate([numbers_of(chunk) for chunk in rows.column(name).chunks]).astype(np.float64)
+    there = ~np.isnan(values)
+    if not there.any():
+        raise InputError(f"f must name a column with values, got {name!r}, which is missing in all of the prototypes")
+    return float(weights[there] @ values[there] / weights[there].sum())

@@ -22,6 +22,9 @@ from supersample.summary.stored import restore, store
 
 __all__ = ["Checkpoint", "fingerprint"]
 
+#: Characters of a value in a message: lists of columns may be long.
+_LONGEST = 80
+
 
 @dataclass
 class Checkpoint:
@@ -58,7 +61,12 @@ class Checkpoint:
         theirs = restored.more["asked"]
         different = [key for key in self.asked if theirs.get(key) != self.asked[key]]
         if different:
-            shown = ", ".join(f"{key}: {theirs.get(key)!r} then, {self.asked[key]!r} now" for key in different)
+            shown = ", ".join(
+                "source: another one, or changed since"
+                if key == "source"
+                else f"{key}: {_short(theirs.get(key))} then, {_short(self.asked[key])} now"
+                for key in different
+            )
             raise MismatchError(
                 f"checkpoint {str(self.path)!r} belongs to a run that was asked for something else ({shown}); start it with "
                 f"the same arguments, or delete the file to begin anew"
@@ -137,3 +145,8 @@ def _digest(batch: pa.RecordBatch) -> str:
     with pa.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch.take(pa.array(range(batch.num_rows))))
     return hashlib.sha256(sink.getvalue()).hexdigest()
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."

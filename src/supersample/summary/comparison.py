@@ -134,7 +134,7 @@ def compare(left: State, right: State) -> Comparison:
         n_x=first.n_seen,
         n_y=second.n_seen,
         n_features=first.plan.feature_map.n_features,
-        null_quantiles=test.null_quantiles,
+        null_quantiles=test.null_quantiles(),
         columns=_columns(left, right, first, second),
         left_rows=_telling_rows(left, first, samples[0].features @ witness),
         right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
@@ -217,7 +217,7 @@ def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, floa
         ratios = share / float(share @ share)
         samples.append(Embedded(share @ features, size, features, share, ratios if np.ptp(share) > 0 else np.ones_like(share)))
     test = compare_embedded(*samples)
-    return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_quantiles[0.5])
+    return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
 
 
 def _telling_rows(state: State, held: Stream, witness: Floats) -> pa.Table:

@@ -30,8 +30,15 @@ def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
     """Return a column in the type of the rows seen before, if it says the same in that type to the last digit."""
+    if column.null_count == len(column):
+        return pa.nulls(len(column), field.type)
+    if pa.types.is_null(field.type):
+        raise MismatchError(
+            f"column {field.name!r} held nothing but missing values in the rows seen before, and now has values of type "
+            f"{column.type}: give rows that have some first, or leave the column out of both"
+        )
     try:
-        if _family(column.type) != _family(field.type) and column.null_count < len(column):
+        if _family(column.type) != _family(field.type):
             raise pa.ArrowInvalid("another kind of values")
         made = column.cast(field.type)
         back = made.cast(column.type)
@@ -43,7 +50,7 @@ def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
     except pa.ArrowException as error:
         raise MismatchError(
             f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which does "
-            f"not convert ({' '.join(str(error).split())}); convert it first"
+            f"not convert ({' '.join(str(error).split())}); give the column one type in all rows, the one that holds all values"
         ) from error
     return made
 
@@ -52,6 +59,8 @@ def _family(kind: pa.DataType) -> str:
     """Name what may be converted into each other: numbers, or types that differ in their unit or layout alone."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "number"
+    if pa.types.is_date(kind):
+        return "timestamp"  # midnight of that day
     return re.split(r"[\[(<]", str(kind))[0]
 
 

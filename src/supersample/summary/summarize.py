@@ -100,6 +100,7 @@ def _summary(state: State, label: str) -> Summary:
 
 def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:
     """Turn what users write into a request, each argument checked."""
+    asked = _plainly(asked)
     prototypes, criticisms = asked["prototypes"], asked["criticisms"]
     check_count(prototypes, "prototypes")
     check_count(criticisms, "criticisms", minimum=0)
@@ -112,6 +113,7 @@ def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -
     """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
     if not isinstance(like, Summary):
         raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
+    asked = _plainly(asked)
     other = like._fixed()
     theirs = other.request.settings
     defaults = inspect.signature(summarize).parameters
@@ -124,6 +126,17 @@ def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -
                 f"make a summary of its own without like="
             )
     return states.like(other, replace(theirs, seed=as_seed(random_state)))
+
+
+def _plainly(asked: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was asked for with names of columns in a list, whatever held them, and the column of weights a name."""
+    columns, weight = asked["columns"], asked["weight"]
+    if weight is not None and not isinstance(weight, str):
+        raise InputTypeError(
+            f"weight must be the name of a column, got {type(weight).__name__}; add the weights to the source as a column, or "
+            f"use SuperSampler.fit(X, sample_weight=...)"
+        )
+    return {**asked, "columns": columns.tolist() if hasattr(columns, "tolist") else columns}
 
 
 def _seconds(value: Any) -> float:

@@ -2,6 +2,7 @@
 
 import importlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,10 +19,11 @@ from supersample.judgement.certificate import checked_bound
 from supersample.records.arrays import choose
 from supersample.records.encoding import ColumnNote, Encoding
 from supersample.records.sources import RESERVED, open_source
+from supersample.records.sources.base import plural
 from supersample.selection.plan import Plan
 from supersample.selection.stream import Stream
 from supersample.summary import state as states
-from supersample.summary.averages import Quantity, mean_of
+from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
 from supersample.summary.conforming import conformed
 from supersample.summary.container import as_path, read_file, write_atomically
@@ -31,13 +33,15 @@ from supersample.summary.stored import restore, store
 
 __all__ = ["Summary", "load"]
 
+_WEIGHTS = ("uniform", "share", "quadrature")
+
 
 class Summary:
     """The few rows that stand for a table or a stream: prototypes, criticisms, weights, and how far they are from the data.
 
     Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
-    of each row in the stream. Reading anything changes nothing; `update` takes in more rows. Threads may share
-    one: whoever comes second waits.
+    of each row in the stream. Reading anything changes nothing; `update` takes in more rows. Threads may share one: whoever
+    comes second waits.
 
     Updates cost O(n (d D + M)) time. Memory, and the time of the first reading after an update (a second look at the background
     sample), depend on the number of prototypes, features and columns, never on the rows seen.
@@ -152,20 +156,28 @@ class Summary:
         "uniform": 1 / M, which the selection aims at. "share": the share of the data nearest to each, from the background
         sample. "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
         """
+        return self._weights(choose(kind, "kind", _WEIGHTS))
+
+    def _weights(self, how: str) -> Floats:
         outcome = self._read()
-        how = choose(kind, "kind", ("uniform", "share", "quadrature"))
         if how == "uniform":
             return np.full(outcome.prototypes.size, 1.0 / outcome.prototypes.size)
         return (outcome.shares if how == "share" else outcome.quadrature).copy()
 
     @one_at_a_time
-    def expect(self, f: Quantity, *, weights: Literal["uniform", "share", "quadrature"] = "uniform") -> Any:
+    def expect(
+        self,
+        f: str | Callable[[pa.Table], npt.ArrayLike],
+        *,
+        weights: Literal["uniform", "share", "quadrature"] = "uniform",
+    ) -> Any:
         """Return the expectation of f over the data, as the weighted mean over the prototypes.
 
-        f: the name of a column of numbers, or a function that takes the table of prototypes and returns one value, or one row
-        of values, for each of them.
+        f: the name of a column of numbers, whose missing values are left out, or a function that takes the table of prototypes
+        (a pyarrow Table) and returns one value, or one row of values, for each of them.
         """
-        return mean_of(f, self.prototypes, self.weights(weights), self._state.schema.names)
+        how = choose(weights, "weights", _WEIGHTS)
+        return mean_of(f, self.prototypes, self._weights(how), self._state.schema)
 
     @one_at_a_time
     def update(self, rows: Any) -> "Summary":
@@ -245,11 +257,13 @@ class Summary:
         if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < self.n_seen:
             nearer = f", {outcome.random_mmd / outcome.mmd:.1f} times nearer to the data than rows at random"
         left_out = [note.name for note in self.columns if note.kind == "left out"]
+        used = [note.width for note in self.columns if note.width]
+        stand = "row stands" if outcome.prototypes.size == 1 else "rows stand"
         lines = [
-            f"{outcome.prototypes.size:,} rows stand for {self.n_seen:,} of {self.source}",
+            f"{outcome.prototypes.size:,} {stand} for {self.n_seen:,} of {self.source}",
             f"  MMD         {outcome.mmd:.4g} +- {outcome.error:.2g}{nearer}",
-            f"  criticisms  {outcome.criticisms.size:,} rows that they miss",
-            f"  kernel      {self.kernel!r} on {self._encoding().width} coordinates of {len(self._encoding().blocks)} columns",
+            f"  criticisms  {plural(outcome.criticisms.size, 'row')} where they fit worst",
+            f"  kernel      {self.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]
         if left_out:
             lines.append(f"  left out    {', '.join(left_out)}")

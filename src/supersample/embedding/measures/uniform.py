@@ -40,6 +40,9 @@ class Uniform(Measure):
         if not bool((self.low < self.high).all()):
             axis = int(np.argmax(self.low >= self.high))
             raise InputError(f"low must be below high on every axis, got {self.low[axis]} and {self.high[axis]} on axis {axis}")
+        with np.errstate(over="ignore"):
+            if not bool(np.isfinite(self.high - self.low).all()):
+                raise InputError("high - low must be a number that float64 holds on every axis; choose a smaller box")
 
     @property
     def dimension(self) -> int:

@@ -34,6 +34,11 @@ def median_distance(points: PointsLike, *, metric: Literal["l1", "l2"] = "l2", r
         rows = rows[np.sort(chosen)]
     pairs = pdist(rows, "cityblock" if metric == "l1" else "euclidean")
     median = float(np.median(pairs))
+    if np.isinf(median):
+        raise InputError(
+            f"points must lie so near that float64 holds their distances, got rows that reach {np.abs(rows).max():.3g}; scale "
+            f"them, for bandwidth='median' as for a number"
+        )
     if median > 0:
         return median
     different = pairs[pairs > 0]

@@ -70,6 +70,10 @@ class Kernel(ABC):
         """Refuse rows of a width that the kernel has not one bandwidth a column for; most kernels take any."""
         return
 
+    def check_on(self, points: Floats) -> None:
+        """Refuse a function that cannot be a kernel, for what it says of some of these points; ours need no look."""
+        return
+
     @property
     def has_spectrum(self) -> bool:
         """Whether the kernel is shift-invariant with a spectral measure that frequencies can be drawn from."""

@@ -77,6 +77,11 @@ class Sum(Kernel):
         for _, kernel in self.terms:
             kernel.check_width(width)
 
+    def check_on(self, points: Floats) -> None:
+        """Check every term."""
+        for _, kernel in self.terms:
+            kernel.check_on(points)
+
     def resolved_by(self, bandwidth: float) -> "Sum":
         """Give the terms without a bandwidth this one."""
         return Sum(tuple((factor, kernel.resolved_by(bandwidth)) for factor, kernel in self.terms))

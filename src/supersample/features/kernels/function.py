@@ -12,6 +12,11 @@ from supersample.features.kernels.base import Kernel
 
 __all__ = ["Function"]
 
+#: Values whose squares and sums float64 holds.
+_LARGEST = 1e100
+#: Points that a function is tried on, and what counts as rounding: functions may compute in float32.
+_LOOKED_AT, _ROUNDING = 50, 1e-5
+
 
 @dataclass(frozen=True)
 class Function(Kernel):
@@ -57,9 +62,30 @@ class Function(Kernel):
                 f"kernel function {self.name!r} must return a {out.shape[0]} x {out.shape[1]} matrix for "
                 f"{left.shape[0]} and {right.shape[0]} points, got shape {values.shape}"
             )
-        if not bool(np.isfinite(values).all()):
-            raise InputError(f"kernel function {self.name!r} must return finite numbers, got NaN or infinity")
+        if values.dtype.kind not in "biuf":
+            raise InputTypeError(f"kernel function {self.name!r} must return real numbers, got dtype {values.dtype}")
         out[...] = values
+        if not bool((np.abs(out) <= _LARGEST).all()):
+            raise InputError(f"kernel function {self.name!r} must return finite numbers up to {_LARGEST:g}, got others, or NaN")
+
+    def check_on(self, points: Floats) -> None:
+        """Refuse a function whose Gram matrix of some of the points is not symmetric, or has an eigenvalue below 0."""
+        count = points.shape[0]
+        places = np.linspace(0, count - 1, min(_LOOKED_AT, count)).astype(np.int64)
+        some = np.ascontiguousarray(points[places], dtype=np.float64)
+        gram = np.empty((some.shape[0], some.shape[0]))
+        self.fill(some, some, gram)
+        size = float(np.abs(gram).max())
+        if float(np.abs(gram - gram.T).max()) > _ROUNDING * size:
+            raise InputError(
+                f"kernel function {self.name!r} must be symmetric, k(x, y) = k(y, x), and is not on the points given"
+            )
+        least = float(np.linalg.eigvalsh(gram)[0])
+        if least < -_ROUNDING * size * some.shape[0]:
+            raise InputError(
+                f"kernel function {self.name!r} must be positive definite, and its Gram matrix of {some.shape[0]} of the "
+                f"points has the eigenvalue {least:.3g}; no discrepancy can be measured with it: use another kernel"
+            )
 
     def paired(self, left: Floats, right: Floats) -> Floats:
         """Call the function for one pair at a time, since it is known to take blocks only."""

@@ -40,7 +40,8 @@ def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
     """
     if isinstance(kernel, str):
         if kernel not in _NAMED:
-            raise InputError(f"kernel must be one of {', '.join(map(repr, _NAMED))} or a kernel object, got {kernel!r}")
+            other = "; 'rbf' is 'gaussian' here, with bandwidth (2 gamma)^-1/2" * (kernel == "rbf")
+            raise InputError(f"kernel must be one of {', '.join(map(repr, _NAMED))} or a kernel object, got {kernel!r}{other}")
         return _NAMED[kernel](bandwidth="median" if bandwidth is None else bandwidth)
     if bandwidth is not None and not (isinstance(bandwidth, str) and bandwidth == "median"):
         raise InputError(f"bandwidth goes with a kernel named by a string; {kernel!r} carries its own, so leave bandwidth out")

@@ -18,6 +18,9 @@ from supersample.features.kernels.stationary import Stationary
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "Radial"]
 
+#: e to the minus this is 0.
+_FAR = 1e3
+
 
 @dataclass(frozen=True)
 class Radial(Stationary):
@@ -112,6 +115,7 @@ class Matern(Radial):
         """With t = sqrt(2 nu) r: e^-t times 1, 1 + t, or 1 + t + t^2 / 3."""
         distances *= 2.0 * self.nu
         np.sqrt(distances, out=distances)
+        np.minimum(distances, _FAR, out=distances)  # an infinite one times e^-inf would be NaN
         decay = np.exp(-distances)
         if self.nu == 0.5:
             distances[...] = decay

@@ -15,6 +15,9 @@ MAX_ROWS = 16_384
 #: Bytes of a batch, at most, as far as its rows are of one size.
 MAX_BYTES = 64 << 20
 
+#: Characters of a message from below: some quote the bytes that they could not read.
+_LONGEST = 300
+
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
 
@@ -99,8 +102,9 @@ def guarded(batches: Iterable[pa.RecordBatch], where: str, hint: str, start: int
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's message as one line, its type where it has none."""
-    return " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    """Return an error's message as one line, cut where it is long, and its type where it has none."""
+    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 
 
 def plural(count: int, noun: str) -> str:

@@ -20,6 +20,8 @@ from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reade
 __all__ = ["DataFile", "open_file", "open_files"]
 
 _DAMAGED = "the file may be damaged or incomplete: write it again, or leave it out"
+_ENCODED = "text must be UTF-8: convert the file, with `iconv -f latin1 -t utf-8` for one"
+_BY_LINE = "; of JSON, each line must be one object, as `jq -c .` writes it"
 
 
 @dataclass(frozen=True)
@@ -65,9 +67,9 @@ def open_file(path: Path, name: str | None = None) -> DataFile:
     except SupersampleError:
         raise
     except Exception as error:
-        raise InputError(
-            f"source: {name} must be a readable {wanted} file, as its extension tells: {one_line(error)}; {_DAMAGED}"
-        ) from error
+        told = one_line(error)
+        hint = _ENCODED if "utf" in told.lower() else _DAMAGED + _BY_LINE * (wanted == "ndjson")
+        raise InputError(f"source: {name} must be a readable {wanted} file, as its extension tells: {told}; {hint}") from error
 
 
 def _promoted(schema: pa.Schema, file: DataFile, first: DataFile) -> pa.Schema:

@@ -42,10 +42,12 @@ def format_of(path: Path) -> str | None:
 
 def _files(given: str) -> list[Path]:
     path = Path(given).expanduser()
-    if path.is_dir():
-        return _folder(path)
-    if path.exists():
-        return [_known(path)]
+    try:
+        there, folder = path.exists(), path.is_dir()
+    except (OSError, ValueError) as error:
+        raise InputError(f"source must be a path, got {given[:100]!r}, which can be none: {error.args[-1]}") from error
+    if there:
+        return _folder(path) if folder else [_known(path)]
     if "://" in given:
         raise InputError(
             f"source must be a local path, got {given!r}; open it with pyarrow.dataset.dataset and pass the data set"
@@ -71,6 +73,7 @@ def _known(path: Path) -> Path:
     if format_of(path) is None:
         raise InputError(
             f"source must be of a format that its extension tells, got {path.name!r}; {_expected()}: rename or convert the file"
+            + "; or is it a saved summary? `supersample show` and `supersample.load` read those" * (path.suffix == ".ss")
         )
     return path
 

@@ -5,15 +5,16 @@ on the library that made the table, so all are read as the plainest: the same ro
 """
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample.errors import InputError, MismatchError
-from supersample.records.sources.base import one_line
+from supersample.records.sources.base import Batches, Source, one_line
 
-__all__ = ["RESERVED", "conform", "plain_schema", "promote"]
+__all__ = ["RESERVED", "alike", "conform", "plain_schema", "promote"]
 
 #: Names of columns that a summary adds to rows.
 RESERVED = ("_row", "_weight", "_witness", "_nearest")
@@ -25,10 +26,14 @@ def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
     """Return the schema with plain types and no metadata, or say which names cannot be used."""
     if len(schema) == 0:
         raise InputError(f"source must have columns, got none in {where}")
-    twice = [name for name, count in Counter(schema.names).items() if count > 1]
+    try:
+        names = schema.names
+    except UnicodeDecodeError as error:
+        raise InputError(f"source must have columns with names in UTF-8, got others in {where}; rename them") from error
+    twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"source must have columns of different names, got {twice[0]!r} more than once in {where}; rename one")
-    taken = [name for name in schema.names if name in RESERVED]
+    taken = [name for name in names if name in RESERVED]
     if taken:
         raise InputError(
             f"source must not have a column named {taken[0]!r}, got one in {where}: a summary adds columns of the names "
@@ -62,6 +67,19 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str) -> pa.RecordBa
         batch = batch.select(schema.names)
     columns = [_as(batch.column(place), field, where) for place, field in enumerate(schema)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def alike(first: Source, second: Source) -> tuple[Source, Source]:
+    """Return two sources with the columns of the first, each of the type that holds the values of both."""
+    schema = promote(first.schema, second.schema, second.label)
+    return _read_as(first, schema), _read_as(second, schema)
+
+
+def _read_as(source: Source, schema: pa.Schema) -> Source:
+    def batches(skip: int) -> Batches:
+        return (conform(batch, schema, source.label) for batch in source.batches(skip))
+
+    return source if source.schema.equals(schema) else replace(source, schema=schema, batches=batches)
 
 
 def _plain(layout: pa.DataType) -> pa.DataType:
