@@ -39,6 +39,8 @@ TRADE_OFFS = "mixture-10-large"
 _BEGIN, _END = "<!-- made from the peers benchmark -->", "<!-- end of what was made -->"
 
 _CAVEATS = (
+    "Ours are `stream` (`ss.SuperSampler`), `herd`, `sbq` (with the weights it solves for, and its points weighed alike), "
+    "`critic` and, of the tests, `ss.two_sample_test` with the method and null named.",
     "One machine, few draws: a difference of less than two standard errors (the column after the MMD) is none.",
     "All methods that take a kernel have the same one, Gaussian with the median distance of the first draw as its bandwidth. "
     "k-means and k-medoids take none: they aim at distances to the nearest point, facility location at similarity to it, and "

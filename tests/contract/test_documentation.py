@@ -7,6 +7,7 @@ folder that the Python blocks wrote to.
 import inspect
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -115,9 +116,7 @@ def test_every_link_leads_somewhere(page):
 
 
 def test_every_page_has_its_place_on_the_site():
-    settings = {"__file__": str(ROOT / "docs" / "conf.py")}
-    source = (ROOT / "docs" / "conf.py").read_text()
-    exec(source[source.index("#: The order") : source.index("myst_enable")], settings | {"Path": Path}, settings)
+    settings = runpy.run_path(str(ROOT / "docs" / "_sphinx" / "contents.py"))
     listed = {"index"}
     for page, groups in settings["contents"].items():
         names = [entry.split("<")[-1].rstrip(">") for entries in groups.values() for entry in entries]

@@ -7,7 +7,7 @@ import click
 
 from supersample.cli.options import as_json, page, progress, quiet, seed
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
-from supersample.cli.running import is_data, load_all, run
+from supersample.cli.running import is_data, load, run
 
 if TYPE_CHECKING:
     from supersample.summary import Comparison, Summary
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["compare"]
 
 
-@click.command()
+@click.command(short_help="Do two data sets, or summaries, differ, and where?")
 @click.argument("left")
 @click.argument("right")
 @click.option("--fail-on-drift", is_flag=True, help="Exit with status 1 where the two differ.")
@@ -78,12 +78,12 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
     if left == right == "-":
         raise click.UsageError("only one of LEFT and RIGHT can be standard input")
     if not is_data(left) and not is_data(right):
-        first, second = load_all([left, right])
+        first, second = load(left, "LEFT"), load(right, "RIGHT")
     elif not is_data(right):
-        second = load_all([right])[0]
+        second = load(right, "RIGHT")
         first = run(left, {"like": second, **options}, progress=progress, quiet=quiet)
     elif not is_data(left):
-        first = load_all([left])[0]
+        first = load(left, "LEFT")
         second = run(right, {"like": first, **options}, progress=progress, quiet=quiet)
     else:
         from supersample.records.sources import alike, open_source

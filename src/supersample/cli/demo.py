@@ -20,7 +20,7 @@ _BATCH = 200
 _SHADES = np.array(list(" .:-=+*#%@"))
 
 
-@click.command()
+@click.command(short_help="See it work on handwritten digits.")
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), default="supersample-demo",
               show_default=True, help="The folder to write the summary and the pages to.")  # fmt: skip
 def demo(folder: Path) -> None:
@@ -38,6 +38,7 @@ def demo(folder: Path) -> None:
     digits = _digits()
     begun = time.perf_counter()
     summary = summarize(_stream(digits), 10, 5, columns=["image"], random_state=0)
+    summary.source = "handwritten digits"
     told = _told(summary)
     say(f"{summary.n_seen:,} handwritten digits, read once in batches of {_BATCH} ({time.perf_counter() - begun:.1f} s)\n")
     tell(told)
@@ -47,6 +48,7 @@ def demo(folder: Path) -> None:
     rest = digits.slice(half)
     second = summarize(_stream(rest), like=first, random_state=2)
     without = summarize(_stream(rest.filter(pa.array(rest["digit"].to_numpy() != 1))), like=first, random_state=3)
+    first.source, without.source = "one half", "the other half without its ones"
     for title, other in (("the other half", second), ("the other half without its ones", without)):
         found = first.compare(other)
         verdict = "differ" if found.rejects() else "show no difference"

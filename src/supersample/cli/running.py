@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from supersample.records.sources import Source
     from supersample.summary import Summary
 
-__all__ = ["is_data", "load_all", "run"]
+__all__ = ["is_data", "load", "run"]
 
 
 def run(
@@ -46,11 +46,11 @@ def run(
         bar.close()
 
 
-def load_all(paths: Sequence[str | Path]) -> list["Summary"]:
-    """Load saved summaries."""
-    from supersample.summary import load
+def load(path: str | Path, name: str) -> "Summary":
+    """Load the saved summary that an argument or option of this name gave."""
+    from supersample.summary.summary import load_from
 
-    return [load(path) for path in paths]
+    return load_from(path, name)
 
 
 def is_data(path: str) -> bool:

@@ -7,12 +7,12 @@ import click
 
 from supersample.cli.options import FILE, as_json, page_file, quiet, summary_file
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
-from supersample.cli.running import load_all
+from supersample.cli.running import load
 
 __all__ = ["merge", "report", "show"]
 
 
-@click.command()
+@click.command(short_help="Make one summary of several.")
 @click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
 @click.option("-o", "--output", type=FILE, callback=summary_file, required=True, help="Where to save the summary of all.")
 @as_json
@@ -30,7 +30,7 @@ def merge(files: tuple[str, ...], output: Path, as_json: bool, quiet: bool) -> N
     """
     if len(files) < 2:
         raise click.UsageError("merge takes two summaries or more")
-    merged = reduce(lambda first, second: first.merge(second), load_all(files))
+    merged = reduce(lambda first, second: first.merge(second), (load(file, "FILE") for file in files))
     merged.save(output)
     if as_json:
         tell_json(merged.to_dict() | {"file": str(output)})
@@ -40,7 +40,7 @@ def merge(files: tuple[str, ...], output: Path, as_json: bool, quiet: bool) -> N
         say(f"wrote {output}")
 
 
-@click.command()
+@click.command(short_help="Print what a saved summary says.")
 @click.argument("file", type=click.Path())
 @click.option("-n", "--rows", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of each table.")
 @as_json
@@ -55,7 +55,7 @@ def show(file: str, rows: int, as_json: bool) -> None:
       supersample show taxi.ss --rows 100
       supersample show taxi.ss --json | jq '.prototypes[]._row'
     """
-    summary = load_all([file])[0]
+    summary = load(file, "FILE")
     if as_json:
         tables = {"prototypes": as_rows(summary.prototypes), "criticisms": as_rows(summary.criticisms)}
         tell_json(summary.to_dict() | tables)
@@ -70,7 +70,7 @@ def show(file: str, rows: int, as_json: bool) -> None:
             tell(f"\n{title}:\n{text_table(table, rows)}")
 
 
-@click.command()
+@click.command(short_help="Write the page of a saved summary.")
 @click.argument("file", type=click.Path())
 @click.option("-o", "--output", type=FILE, callback=page_file, required=True, help="The page (.html) to write.")
 @click.option("--title", help="The page's title.")
@@ -87,7 +87,7 @@ def report(file: str, output: Path, title: str | None, quiet: bool) -> None:
     """
     from supersample.report import write_report
 
-    summary = load_all([file])[0]
+    summary = load(file, "FILE")
     tell(str(write_report(summary, output, title=title)))
     if not quiet:
         say("open it in a browser")

@@ -7,12 +7,12 @@ import click
 
 from supersample.cli.options import FILE, as_json, bandwidth, page, parse_columns, progress, quiet, seed, summary_file
 from supersample.cli.output import say, tell, tell_json, text_table
-from supersample.cli.running import load_all, run
+from supersample.cli.running import load, run
 
 __all__ = ["summarize"]
 
 
-@click.command()
+@click.command(short_help="Find the rows that stand for a table.")
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("-o", "--output", type=FILE, callback=summary_file, help="Save the summary, to show, compare, merge or report.")
 @click.option("-p", "--prototypes", type=click.IntRange(min=1), help="Rows that stand for the data.  [default: 100]")
@@ -88,5 +88,5 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     if options["seed"] is not None:
         settings["random_state"] = options["seed"]
     if options["like"] is not None:
-        settings["like"] = load_all([options["like"]])[0]
+        settings["like"] = load(options["like"], "--like")
     return settings

@@ -144,7 +144,7 @@ def read_file(path: Path, name: str) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
-        raise InputError(f"{name} must name a readable file, got {str(path)!r}: {error.strerror}") from error
+        raise InputError(f"{name} must name a readable file, got {str(path)!r}: {error.strerror}; check its name") from error
 
 
 def behind_link(path: Path, name: str) -> Path:

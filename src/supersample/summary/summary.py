@@ -31,7 +31,7 @@ from supersample.summary.outcome import Outcome, Reading, outcome_of
 from supersample.summary.state import State
 from supersample.summary.stored import restore, store
 
-__all__ = ["Summary", "load"]
+__all__ = ["Summary", "load", "load_from"]
 
 _WEIGHTS = ("uniform", "share", "quadrature")
 
@@ -330,11 +330,16 @@ def load(path: str | os.PathLike[str]) -> Summary:
     ...     ss.load(f"{folder}/rows.ss").n_seen
     300
     """
-    where = as_path(path, "path")
-    restored = restore(read_file(where, "path"), str(where))
+    return load_from(path, "path")
+
+
+def load_from(path: str | os.PathLike[str], name: str) -> Summary:
+    """Return the summary in the file that the argument `name` gave."""
+    where = as_path(path, name)
+    restored = restore(read_file(where, name), str(where))
     if restored.kind != "summary":
         raise InputError(
-            f"path must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "
-            f"summarize(checkpoint=...)"
+            f"{name} must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "
+            f"summarize(checkpoint=...), or --checkpoint, to go on from it"
         )
     return Summary(restored.state, restored.source, restored.settled, restored.outcome)

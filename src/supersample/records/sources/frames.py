@@ -36,9 +36,9 @@ def is_pandas(value: Any) -> bool:
     return name_of(value) == "pandas.DataFrame"
 
 
-def open_table(frame: Any) -> Source:
+def open_table(frame: Any, label: str = "") -> Source:
     """Open an object with an Arrow stream; tables can be read again, readers and query results once."""
-    label = name_of(frame)
+    label = label or name_of(frame)
     first = _reader(frame)
     schema = plain_schema(first.schema, label)
     if isinstance(frame, pa.Table | pa.RecordBatch) or label == "polars.DataFrame":

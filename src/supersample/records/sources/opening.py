@@ -42,7 +42,7 @@ def open_source(source: Any) -> Source:
     if has_stream(source):
         return open_table(source)
     if isinstance(source, Mapping):
-        return open_table(mapping_batch(source))
+        return open_table(mapping_batch(source), name_of(source))
     if isinstance(source, np.ndarray):
         return open_array(source)
     return _open_other(source)

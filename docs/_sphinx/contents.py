@@ -1,0 +1,49 @@
+"""The pages of the site: in which order they stand, and which of them show a file of the repository's root."""
+
+from pathlib import Path
+
+#: The order of the pages, below the page that they belong to.
+contents = {
+    "index": {
+        "Your question": [
+            "Summarise <guides/summarise>",
+            "Compare <guides/compare>",
+            "Thin <guides/thin>",
+            "Integrate <guides/integrate>",
+            "Distil <guides/distil>",
+            "Dask and Spark <guides/cluster>",
+            "The report <guides/report>",
+        ],
+        "Choosing": ["Which method? <which-method>", "limits", "reliability", "Benchmarks <project/benchmarks>"],
+        "How it works": [
+            "Embeddings and MMD <concepts/embedding>",
+            "The stream <concepts/stream>",
+            "Herding and quadrature <concepts/quadrature>",
+            "Criticisms <concepts/criticisms>",
+            "Tests and their nulls <concepts/tests>",
+            "papers/index",
+        ],
+        "Reference": [
+            "reference/summaries",
+            "reference/selection",
+            "reference/discrepancy",
+            "reference/kernels",
+            "reference/features",
+            "reference/measures",
+            "reference/errors",
+            "reference/types",
+            "reference/command-line",
+        ],
+        "The project": ["project/contributing", "decisions/index", "project/changelog"],
+    },
+    "guides/thin": {"More": ["Draws of a Markov chain <thin-mcmc>"]},
+    "papers/index": {"The papers": ["reservoir", "herding", "geometric", "criticisms", "fastmmd"]},
+    "decisions/index": {"Decisions": sorted(path.stem for path in Path(__file__).parents[1].glob("decisions/0*.md"))},
+}
+#: Pages of the site that show a file at the root of the repository, where the code host shows it too.
+root_pages = {
+    "index": "README.md",
+    "project/benchmarks": "BENCHMARKS.md",
+    "project/changelog": "CHANGELOG.md",
+    "project/contributing": "CONTRIBUTING.md",
+}
