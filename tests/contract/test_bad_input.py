@@ -29,6 +29,8 @@ POINTS = {
     "infinity": (with_entry(np.inf), ["infinity", "row 4, column 2"], InputError),
     "minus infinity": (with_entry(-np.inf), ["infinity", "row 4, column 2"], InputError),
     "both infinities": (np.array([[np.inf, -np.inf, 0.0]] * 3), ["6 values not finite"], InputError),
+    "beyond float64": (with_entry(np.longdouble("1e400"), np.longdouble), ["infinity", "row 4, column 2"], InputError),
+    "beyond all floats": (with_entry(10**400, object), ["must hold numbers", "too large"], InputTypeError),
     "no rows": (np.empty((0, 3)), ["at least", "row", "0 sample(s)", "pass more rows"], InputError),
     "no columns": (np.empty((5, 0)), ["column", "0 feature(s)", "(5, 0)"], InputError),
     "one dimension": (GOOD[:, 0], ["two dimensions", "reshape(-1, 1)"], InputError),

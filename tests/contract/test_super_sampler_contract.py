@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.estimator_checks import check_estimator
 
 import supersample as ss
-from supersample.errors import InputTypeError, MismatchError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.selection import polish
 
 DATA = np.random.default_rng(0).normal(size=(200, 3))
@@ -117,3 +117,14 @@ def test_a_pickle_holds_everything(read_first):
 def test_y_is_ignored():
     plain = ss.SuperSampler(5, random_state=0).fit(DATA)
     np.testing.assert_array_equal(ss.SuperSampler(5, random_state=0).fit(DATA, np.ones(3)).prototypes_, plain.prototypes_)
+
+
+def test_names_of_columns_that_cannot_be_told_apart():
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(InputError, match="X must have columns of different names, got 'a' more than once; rename one"):
+        ss.SuperSampler(5).fit(pandas.DataFrame(DATA, columns=["a", "b", "a"]))
+    with pytest.raises(
+        InputTypeError, match="column names that are all strings, or none that is, got names of the types int, str"
+    ):
+        ss.SuperSampler(5).fit(pandas.DataFrame(DATA, columns=["a", 1, "c"]))
+    assert not hasattr(ss.SuperSampler(5).fit(pandas.DataFrame(DATA)), "feature_names_in_")

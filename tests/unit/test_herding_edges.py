@@ -143,3 +143,17 @@ def test_refinement_is_kept_by_what_goes_on_from_it():
     np.testing.assert_allclose(both.mmd[:5], first.mmd, rtol=1e-8)
     assert both.mmd[-1] < first.mmd[-1]
     assert "9 points were moved off the pool" in both.note
+
+
+def test_results_say_what_they_are():
+    rows = np.arange(9.0)[:, None]
+    chosen = str(ss.sbq(rows, 3, kernel=ss.kernels.Gaussian(2.0)))
+    assert re.fullmatch(
+        r"3 chosen points\n  MMD .* with the first\n  weights .*, sum 0\.9753\n  kernel   Gaussian\(bandwidth=2\.0\)", chosen
+    )
+    told = str(ss.critic(rows, 3, 2, kernel=ss.kernels.Gaussian(2.0)))
+    assert told.startswith("Prototypes: 3 chosen points")
+    assert re.search(r"Criticisms: 2, where the prototypes have too little \(\d\) or too much \(\d\)$", told)
+    found = ss.integrate(lambda x: x[0], ss.measures.Uniform(0.0, 1.0), 4, bandwidth=1.0, random_state=0)
+    assert str(found).startswith(f"{found.mean:.6g} +- {found.sd:.2g} (one standard deviation), from 4 calls of the function\n")
+    assert ss.critic(rows, 2, 1).prototypes.kernel == ss.herd(rows, 2).kernel
