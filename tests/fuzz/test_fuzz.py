@@ -25,3 +25,14 @@ def test_an_execution_can_be_repeated(tmp_path):
 def test_a_worker_that_ends_with_an_error_is_a_finding(capsys):
     assert run("no such target", 4, 0, 2) is None
     assert "FOUND: no such target, execution" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        pytest.param(28131, id="names of columns that are not UTF-8"),
+        pytest.param(56409, id="an Arrow file whose rows a data set cannot count without ending the process"),
+    ],
+)
+def test_what_once_was_found_is_refused_or_read(index, tmp_path):
+    assert TARGETS["readers"](tmp_path).execute(1, index) in ("refused", "read")
