@@ -13,7 +13,7 @@ from pathlib import Path
 
 from fuzz.targets import TARGETS
 
-#: Seconds that one execution may take, and bytes of memory that a worker may ask for beyond what it has at its start.
+#: Seconds that one execution may take, and bytes of memory that it may ask for beyond what its process has by then.
 _LONGEST = 60
 _MOST_MEMORY = 2 << 30
 
@@ -25,17 +25,23 @@ def work(name, seed, first, last, step, at, counts):
     memory = "/dev/shm" if Path("/dev/shm").is_dir() else None  # a file for each execution need not reach a disk
     with tempfile.TemporaryDirectory(dir=memory) as folder:
         target = TARGETS[name](folder)
-        held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-        resource.setrlimit(resource.RLIMIT_AS, (held + _MOST_MEMORY,) * 2)
         tally = collections.Counter()
         for index in range(first, last, step):
             at.value = index
+            _limit_memory()
             try:
                 tally[target.execute(seed, index)] += 1
             except BaseException:
                 traceback.print_exc()
                 sys.exit(1)
         counts.put(tally)
+
+
+def _limit_memory():
+    """Limit the memory of this process; allocators keep the addresses of what they gave back, so the limit moves on."""
+    held = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (held + _MOST_MEMORY, most))
 
 
 def run(name, total, seed, workers):

@@ -31,6 +31,7 @@ def test_a_worker_that_ends_with_an_error_is_a_finding(capsys):
     "index",
     [
         pytest.param(28131, id="names of columns that are not UTF-8"),
+        pytest.param(88811, id="the same in a later batch"),
         pytest.param(56409, id="an Arrow file whose rows a data set cannot count without ending the process"),
     ],
 )

@@ -248,6 +248,9 @@ def test_names_of_columns_that_are_no_text():
     batch = pa.RecordBatch.from_arrays([pa.array([1, 2])], schema=pa.schema([pa.field(b"\xf8", pa.int64())]))
     with pytest.raises(InputError, match="columns with names in UTF-8, got others in the first batch"):
         open_source(iter([batch]))
+    later = open_source(iter([pa.record_batch({"x": [1]}), batch]))
+    with pytest.raises(InputError, match="columns with names in UTF-8, got others in"):
+        list(later.batches(0))
 
 
 def test_text_in_another_encoding_and_json_of_many_lines(tmp_path):

@@ -26,10 +26,7 @@ def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
     """Return the schema with plain types and no metadata, or say which names cannot be used."""
     if len(schema) == 0:
         raise InputError(f"source must have columns, got none in {where}")
-    try:
-        names = schema.names
-    except UnicodeDecodeError as error:
-        raise InputError(f"source must have columns with names in UTF-8, got others in {where}; rename them") from error
+    names = _names(schema, where)
     twice = [name for name, count in Counter(names).items() if count > 1]
     if twice:
         raise InputError(f"source must have columns of different names, got {twice[0]!r} more than once in {where}; rename one")
@@ -62,11 +59,18 @@ def promote(expected: pa.Schema, found: pa.Schema, where: str) -> pa.Schema:
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str) -> pa.RecordBatch:
     """Return the batch with exactly this schema; costs a pass over the columns whose type differs, and nothing for others."""
-    if batch.schema.names != schema.names:
+    if _names(batch.schema, where) != schema.names:
         _same_names(schema, batch.schema, where)
         batch = batch.select(schema.names)
     columns = [_as(batch.column(place), field, where) for place, field in enumerate(schema)]
     return pa.RecordBatch.from_arrays(columns, schema=schema)
+
+
+def _names(schema: pa.Schema, where: str) -> list[str]:
+    try:
+        return list(schema.names)
+    except UnicodeDecodeError as error:
+        raise InputError(f"source must have columns with names in UTF-8, got others in {where}; rename them") from error
 
 
 def alike(first: Source, second: Source) -> tuple[Source, Source]:
