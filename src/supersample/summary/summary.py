@@ -77,7 +77,7 @@ class Summary:
     @property
     @one_at_a_time
     def criticisms(self) -> pa.Table:
-        """The rows that the prototypes miss, the most telling first.
+        """The rows that the prototypes miss, the most telling first; copies of others are left out, so there may be fewer.
 
         `_witness` is positive where the prototypes have too little, negative where too much; `_nearest` is the place of the
         nearest prototype; `_weight` the share of the data that is nearer to the criticism than to any prototype.

@@ -24,7 +24,8 @@ class Function(Kernel):
 
     function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix; it may be called from several threads.
     name: stands for the function wherever kernels are compared or stored, since code cannot be; two different functions must
-    have different names. A Gram block costs what the function costs; single pairs are blocks of one.
+    have different names. A Gram block costs what the function costs; single pairs are blocks of one. Wherever it is used it is
+    tried on 50 of the points first, and refused where it is not symmetric or not positive definite on them.
 
     >>> linear = Function(lambda x, y: x @ y.T, name="linear")
     >>> linear([[1.0, 2.0]], [[3.0, 4.0]])
