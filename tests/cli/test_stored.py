@@ -139,7 +139,23 @@ def test_compare_takes_files_whose_types_differ_in_either_order(run, tmp_path, l
         lines = [f"{value},{other}" for value, other in zip(values[name], np.arange(300) % 7, strict=True)]
         (tmp_path / name).write_text("\n".join(["x,y", *lines]))
     done = run("compare", tmp_path / left, tmp_path / right, "--seed", "1")
-    if left == "empty.csv":
-        assert "left out x (holds nothing but missing values" in done.stdout
-    else:
-        assert ("they differ" in done.stdout) == (left != right)
+    assert ("they differ" in done.stdout) == (left != right)
+    assert ("left out x (holds nothing but missing values" in done.stdout) == (left == right == "empty.csv")
+    told = run("compare", tmp_path / left, tmp_path / right, "--seed", "1", "--json").values
+    assert list(told["left_out"]) == (["x"] if left == right == "empty.csv" else [])
+
+
+def test_compare_takes_days_and_times_and_zones(run, tmp_path):
+    moments = np.datetime64("2024-01-01T00:00", "s") + np.arange(300).astype("timedelta64[h]")
+    naive = pa.array(moments)
+    columns = {
+        "times": naive,
+        "days": pa.array(moments.astype("datetime64[D]")),
+        "utc": naive.cast(pa.timestamp("s", "UTC")),
+        "berlin": naive.cast(pa.timestamp("s", "Europe/Berlin")),
+    }
+    for name, column in columns.items():
+        pq.write_table(pa.table({"when": column, "y": np.arange(300) % 7}), tmp_path / f"{name}.parquet")
+    for left, right in (("times", "days"), ("days", "times"), ("utc", "berlin")):
+        done = run("compare", tmp_path / f"{left}.parquet", tmp_path / f"{right}.parquet", "--seed", "1")
+        assert "show no difference" in done.stdout

@@ -3,6 +3,7 @@
 import pickle
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import scipy.sparse
 from sklearn.base import clone
@@ -128,3 +129,11 @@ def test_names_of_columns_that_cannot_be_told_apart():
     ):
         ss.SuperSampler(5).fit(pandas.DataFrame(DATA, columns=["a", 1, "c"]))
     assert not hasattr(ss.SuperSampler(5).fit(pandas.DataFrame(DATA)), "feature_names_in_")
+
+
+def test_names_of_pyarrow_tables_are_known():
+    tables = [pa.table({name: DATA[:, place] for place, name in enumerate(names)}) for names in ("abc", "cba")]
+    sampler = ss.SuperSampler(5).fit(tables[0])
+    assert sampler.feature_names_in_.tolist() == ["a", "b", "c"]
+    with pytest.raises(MismatchError, match="X must have the same columns in the same order"):
+        sampler.partial_fit(tables[1])

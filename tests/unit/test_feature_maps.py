@@ -9,6 +9,7 @@ from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier, Nystroem
+from supersample.features.judge import Judge
 
 
 @pytest.mark.parametrize("make", [Fourier, Fastfood])
@@ -164,22 +165,47 @@ def test_scales_beyond_float32_are_no_obstacle():
             np.testing.assert_allclose(scaled, plain, atol=1e-4)
 
 
+@pytest.mark.parametrize("make", [Fourier, Fastfood, Judge])
+@pytest.mark.parametrize("kernel", [Gaussian(1.0), Gaussian(1e-60), Matern(1.5, 1.0)], ids=repr)
+def test_rows_beyond_what_float32_can_count_have_features_too(make, kernel):
+    """They would be NaN, and one of them would be enough to make a mean of millions of rows NaN."""
+    single, double = (make(kernel, 64, dtype=dtype, random_state=0) for dtype in (np.float32, np.float64))
+    rows = np.random.default_rng(0).normal(size=(600, 3))
+    rows[[270, 271, 599]] = [[0.0, -1e45, 3.0], [1e60, 1.0, 1.0], [1e200, 1e-200, 0.0]]
+    found = single.transform(rows)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found[[270, 271, 599]], double.transform(rows)[[270, 271, 599]], atol=1e-6)
+    for place in (0, 269, 270, 599):
+        np.testing.assert_array_equal(single.transform(rows[place : place + 1])[0], found[place])
+    assert np.isfinite(ss.MeanEmbedding(single).update(rows).mean).all()
+
+
+def test_a_family_of_kernels_overflows_nowhere():
+    x, y = 1e25 * np.random.default_rng(0).normal(size=(2, 60, 2))
+    for family in ([Gaussian(1.0), Gaussian(1e-20)], [Gaussian(1e-20), Gaussian(1.0)]):
+        found = ss.two_sample_test(x, y, kernel=family, n_resamples=99, random_state=0)
+        assert np.isfinite(found.statistic)
+        assert found.pvalue > 0.05
+
+
 @pytest.mark.parametrize("make", [Fourier, Fastfood])
-@pytest.mark.parametrize("kernel", [Gaussian(1.0), Gaussian(1e-60), Gaussian(1.0) + Gaussian(1e-30)])
-def test_rows_beyond_all_counting_are_refused_and_leave_a_mean_as_it_was(make, kernel):
-    """Their features would be NaN, and one of them would be enough to make a mean of millions of rows NaN."""
-    feature_map = make(kernel, 64, random_state=0)
-    near, far = np.zeros((300, 3)), np.zeros((300, 3))
-    far[270, 1] = -1e45
-    mean = ss.MeanEmbedding(feature_map).update(near)
+def test_what_no_float_can_count_is_refused_and_leaves_a_mean_as_it_was(make):
+    feature_map = make(Gaussian(1e-10), 64, random_state=0)
+    far = np.zeros((300, 3))
+    far[270, 1] = -1.5e308
+    mean = ss.MeanEmbedding(feature_map).update(np.zeros((300, 3)))
     before = mean.mean.copy()
     for call in (feature_map.transform, mean.update):
-        with pytest.raises(InputError, match=r"a row that reaches 1e\+45 lies more bandwidths away .* pass a larger bandwidth"):
+        with pytest.raises(InputError, match=r"a row that reaches 1\.5e\+308 lies more bandwidths away than float64 can hold"):
             call(far)
     assert mean.n_seen == 300
     np.testing.assert_array_equal(mean.mean, before)
-    feature_map = make(kernel, 64, dtype=np.float64, random_state=0)
-    assert np.isfinite(feature_map.transform(far)).all()
+
+
+@pytest.mark.parametrize("make", [Fourier, Fastfood])
+def test_bandwidths_that_float32_cannot_hold_side_by_side_are_refused(make):
+    with pytest.raises(InputError, match="bandwidths too small, or too far apart, for float32 to hold its frequencies"):
+        make(Gaussian(1.0) + Gaussian(1e-60), 64, random_state=0).transform(np.zeros((3, 2)))
 
 
 def test_rows_whose_sum_alone_overflows_are_rows_like_others():

@@ -162,7 +162,7 @@ def test_a_tree_without_end_is_refused(data, tmp_path):
     [
         (0, "scale", 0.0, "positive scale"),
         (0, "scale", {"float": "nan"}, "must be"),
-        (0, "furthest", 1e308, "more bandwidths away"),
+        (0, "furthest", 1e308, "positive scale"),
         (0, "weight", -1.0, "positive scale and weight"),
         (0, "name", "c", "each once"),
         (1, "name", "w", "cannot be a category"),

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
+from sklearn.metrics.pairwise import rbf_kernel
 from supersample.kernels import Gaussian, as_kernel
 
 import supersample as ss
@@ -104,7 +106,7 @@ def test_siblings_of_one_sampler_draw_differently():
 BAD = {
     "not symmetric": (lambda x, y: x[:, :1] * np.ones(len(y)), "must be symmetric"),
     "not positive definite": (lambda x, y: np.tanh(x @ y.T - 1.0), "must be positive definite.*eigenvalue -"),
-    "negative": (lambda x, y: -np.ones((len(x), len(y))), "must be positive definite.*eigenvalue -"),
+    "negative": (lambda x, y: -x @ y.T, "must be positive definite.*eigenvalue -"),
     "complex": (lambda x, y: (x @ y.T).astype(complex), "must return real numbers, got dtype complex128"),
     "huge": (lambda x, y: 1e200 * (x @ y.T), r"must return finite numbers up to 1e\+100"),
 }
@@ -117,6 +119,7 @@ CALLS = {
     "online_critic": lambda data, kernel: ss.online_critic(data, 4, 2, kernel=kernel),
     "mmd2": lambda data, kernel: ss.mmd2(data, data[:20], kernel=kernel),
     "two_sample_test": lambda data, kernel: ss.two_sample_test(data, data[:20], kernel=kernel, method="exact"),
+    "quadrature_weights": lambda data, kernel: ss.quadrature_weights(data[:4], target=data, kernel=kernel),
     "SuperSampler": lambda data, kernel: ss.SuperSampler(4, kernel=kernel).fit(data).mmd_,
     "in a sum": lambda data, kernel: ss.herd(data, 4, kernel=Gaussian(1.0) + ss.kernels.Function(kernel, name="mine")),
 }
@@ -128,6 +131,26 @@ def test_functions_that_are_no_kernels_are_refused_everywhere(call, what):
     function, message = BAD[what]
     with pytest.raises((InputError, ss.errors.InputTypeError), match=message):
         CALLS[call](np.random.default_rng(0).normal(size=(60, 2)), function)
+
+
+def test_kernels_that_cancel_far_from_the_origin_are_kernels():
+    data = 3.0 * np.random.default_rng(0).normal(size=(300, 2)) + [5e5, 5.4e6]  # metres on a map
+    found = ss.herd(data, 5, kernel=lambda x, y: rbf_kernel(x, y, gamma=0.5))
+    assert found.mmd[-1] < 1.0
+
+
+def test_distances_serve_for_differences_of_means():
+    x, y = np.random.default_rng(0).normal(size=(2, 60, 2))
+    y += 1.5
+
+    def energy(a, b):
+        return -cdist(a, b)
+
+    expected = 2.0 * cdist(x, y).mean() - cdist(x, x).mean() - cdist(y, y).mean()
+    assert ss.mmd2(x, y, kernel=energy) == pytest.approx(expected)
+    assert ss.two_sample_test(x, y, kernel=energy, method="exact", n_resamples=99, random_state=0).rejects()
+    with pytest.raises(InputError, match="must be positive definite"):
+        ss.sbq(x, 4, kernel=energy)
 
 
 def test_kernels_in_single_precision_are_kernels():

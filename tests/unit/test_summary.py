@@ -3,6 +3,8 @@
 import datetime as dt
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -313,6 +315,8 @@ def test_expectations_of_columns_leave_out_missing_values():
     there = [value for value in kept if value is not None]
     assert len(there) < len(kept)
     assert summary.expect("x") == pytest.approx(np.mean(there))
+    spans = pa.table({"span": pa.array(np.arange(60), pa.duration("s")), "x": np.arange(60.0)})
+    assert ss.summarize(spans, prototypes=60).expect("span") == pytest.approx(29.5)
     with pytest.raises(InputTypeError, match=r"column of numbers, got 'when' of type timestamp\[s\].*to_pandas"):
         summary.expect("when")
     with pytest.raises(InputError, match="weights must be one of 'uniform', 'share', 'quadrature', got ndarray"):
@@ -327,16 +331,23 @@ def test_the_column_of_weights_is_named():
 
 def test_columns_may_be_named_by_any_list():
     by_list = ss.summarize(_table(60), prototypes=4, columns=["x", "size"], random_state=0)
-    by_array = ss.summarize(_table(60), prototypes=4, columns=np.array(["x", "size"]), random_state=0)
-    assert by_array.to_bytes() == by_list.to_bytes()
+    for columns in (np.array(["x", "size"]), pd.Index(["x", "size"]), pd.Series(["x", "size"]), pl.Series(["x", "size"])):
+        assert ss.summarize(_table(60), prototypes=4, columns=columns, random_state=0).to_bytes() == by_list.to_bytes()
+    weights = {"x": 4.0, "size": 1.0}
+    by_dict = ss.summarize(_table(60), prototypes=4, columns=weights, random_state=0)
+    assert ss.summarize(_table(60), prototypes=4, columns=pd.Series(weights), random_state=0).to_bytes() == by_dict.to_bytes()
 
 
 def test_levels_are_shares():
     first = ss.summarize(_table(60), prototypes=4, random_state=0)
     found = first.compare(ss.summarize(_table(60), like=first, random_state=1))
     assert not found.rejects(0.05)
-    for level in (5, -0.1, True, "0.05", np.nan):
+    assert not found.rejects(np.array(0.05))
+    for level in (5, -0.1, np.nan):
         with pytest.raises(InputError, match=r"level must lie between 0 and 1, got .*; 5% is 0.05"):
+            found.rejects(level)
+    for level in (True, "0.05", [0.05], None):
+        with pytest.raises(InputTypeError, match=r"level must be a number, got .*; 5% is 0.05"):
             found.rejects(level)
 
 
@@ -346,6 +357,9 @@ def test_later_rows_may_be_empty_or_of_days():
     summary = ss.summarize(first, prototypes=4, random_state=0)
     later = pa.table({"x": pa.nulls(10), "when": pa.array([dt.date(2024, 1, 2)] * 10)})
     assert summary.update(later).n_seen == 70
+    zoned = ss.summarize(first.set_column(1, "when", days.cast(pa.timestamp("s", "Europe/Berlin"))), prototypes=4)
+    with pytest.raises(MismatchError, match=r"column 'when' must be of type timestamp\[s, tz=Europe/Berlin\].*got date32"):
+        zoned.update(later)
     with pytest.raises(MismatchError, match=r"column 'x' must be of type double.*got string"):
         summary.update(pa.table({"x": ["a"], "when": days[:1]}))
     empty = ss.summarize(pa.table({"x": pa.nulls(60), "y": np.arange(60.0)}), prototypes=4, random_state=0)

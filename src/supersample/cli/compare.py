@@ -62,7 +62,8 @@ def compare(
     drift = bool(found.rejects(level))
     if as_json:
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
-        tell_json(found.to_dict() | {"differs": drift, "level": level} | sides | written)
+        left_out = {note.name: note.note for note in first.columns if note.kind == "left out"}
+        tell_json(found.to_dict() | {"differs": drift, "level": level, "left_out": left_out} | sides | written)
     else:
         _tell(found, first, (left, right), rows if drift else 0, level)
     if not quiet:
@@ -86,11 +87,16 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
         first = load(left, "LEFT")
         second = run(right, {"like": first, **options}, progress=progress, quiet=quiet)
     else:
-        from supersample.records.sources import alike, open_source
+        from supersample.records.sources import alike, empty_columns, open_source
 
-        sources = alike(open_source(left), open_source(right))
-        first = run(left, options, source=sources[0], progress=progress, quiet=quiet)
-        second = run(right, {"like": first, **options}, source=sources[1], progress=progress, quiet=quiet)
+        opened = open_source(left), open_source(right)
+        sources = alike(*opened)
+        if empty_columns(opened[0]) - empty_columns(opened[1]):  # what is empty at first has no place in the kernel
+            second = run(right, options, source=sources[1], progress=progress, quiet=quiet)
+            first = run(left, {"like": second, **options}, source=sources[0], progress=progress, quiet=quiet)
+        else:
+            first = run(left, options, source=sources[0], progress=progress, quiet=quiet)
+            second = run(right, {"like": first, **options}, source=sources[1], progress=progress, quiet=quiet)
     return first, second
 
 

@@ -82,9 +82,13 @@ class Fastfood(Waves):
         factors = (each.astype(np.float64).max(initial=1.0) for each in (np.abs(drawn.gauss), drawn.lengths, drawn.scales))
         return float(drawn.signs.shape[1] * np.prod(list(factors)))
 
+    def _widened(self, drawn: Any) -> _Factors:
+        scales, signs, gauss, lengths = (each.astype(np.float64) for each in drawn[:4])
+        return _Factors(scales, signs, gauss, lengths, drawn.order)
+
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         width = drawn.signs.shape[1]
-        scratch = np.zeros((2, width, hadamard.LANES), dtype=self.dtype)
+        scratch = np.zeros((2, width, hadamard.LANES), dtype=out.dtype)
         scaled = rows * drawn.scales
         first, second = scratch
         hadamard.fastfood(scaled, drawn.signs, drawn.order, drawn.gauss, drawn.lengths, first, second, out)

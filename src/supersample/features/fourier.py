@@ -69,6 +69,9 @@ class Fourier(Waves):
     def _steepest(self, drawn: Reals) -> float:
         return float(np.linalg.norm(drawn.astype(np.float64), axis=0).max())
 
+    def _widened(self, drawn: Reals) -> Floats:
+        return drawn.astype(np.float64)
+
     def _project(self, drawn: Reals, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn, out=out)
 

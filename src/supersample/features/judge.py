@@ -83,13 +83,15 @@ class Judge(Waves):
     def _steepest(self, drawn: Any) -> float:
         return float(np.linalg.norm(drawn[0].astype(np.float64), axis=0).max())
 
+    def _widened(self, drawn: Any) -> tuple[Floats, Reals]:
+        return drawn[0].astype(np.float64), drawn[1]
+
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)
 
-    def _wave(self, projections: Reals, factor: float, out: Features) -> None:
-        super()._wave(projections, factor, out)
-        assert self._drawn is not None  # the projections come from it
-        out *= self._drawn[1][1]
+    def _wave(self, drawn: Any, projections: Reals, factor: float, out: Features) -> None:
+        super()._wave(drawn, projections, factor, out)
+        out *= drawn[1]
 
     @property
     def squared_norm(self) -> float | None:

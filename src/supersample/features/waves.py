@@ -2,14 +2,14 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from supersample._random import as_seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
-from supersample._typing import Features, Floats, Points, RandomState, Reals
+from supersample._typing import Features, Floats, Indices, Points, RandomState, Reals
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
 from supersample.features.kernels import KernelLike, Stationary
@@ -23,6 +23,15 @@ _FLOAT32_SAFE = 40.0
 _ROOM = 1e-2
 #: Blocks that one task of the thread pool takes.
 _BLOCKS_A_TASK = 4
+
+
+class _Prepared(NamedTuple):
+    """What was drawn for rows of a width, the unit it is measured in, and the length of blocks that cannot overflow."""
+
+    n_inputs: int
+    drawn: Any
+    unit: float
+    harmless: float
 
 
 class Waves(FeatureMap):
@@ -56,9 +65,7 @@ class Waves(FeatureMap):
         self.seed = as_seed(random_state)
         self.origin = _checked_origin(origin)
         self._amplitude = np.float32(np.sqrt(2.0 * self.kernel.k0 / self.n_features))
-        self._drawn: tuple[int, Any] | None = None
-        self._unit = 1.0
-        self._harmless = 0.0
+        self._prepared: _Prepared | None = None
 
     @property
     def n_frequencies(self) -> int:
@@ -94,29 +101,44 @@ class Waves(FeatureMap):
         """Return what no number on the way to the projections of a row of length one exceeds."""
 
     @abstractmethod
+    def _widened(self, drawn: Any) -> Any:
+        """Return what was drawn in float64."""
+
+    @abstractmethod
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         """Write the projections W x of a block of rows into `out` (rows x n_frequencies)."""
 
     def drawn(self, n_inputs: int) -> Any:
         """Return what was drawn for this width, drawing it at the first call."""
-        if self._drawn is None or self._drawn[0] != n_inputs:
+        return self._prepare(n_inputs).drawn
+
+    def _prepare(self, n_inputs: int) -> _Prepared:
+        held = self._prepared
+        if held is None or held.n_inputs != n_inputs:
             if self.origin.size not in (1, n_inputs):
                 raise MismatchError(
                     f"origin has {self.origin.size} values and the points have {n_inputs} columns; pass one value a column"
                 )
-            self._unit = self._choose_unit(n_inputs)
-            drawn = self._draw(n_inputs, self._unit)
-            steepest = self._steepest(drawn)
-            self._harmless = _ROOM * float(np.finfo(self.dtype).max) / steepest if np.isfinite(steepest) else 0.0
-            self._drawn = (n_inputs, drawn)
-        return self._drawn[1]
+            unit = self._choose_unit(n_inputs)
+            with np.errstate(over="ignore"):
+                drawn = self._draw(n_inputs, unit)
+                steepest = self._steepest(drawn)
+            if not np.isfinite(steepest):
+                raise InputError(
+                    f"kernel {self.kernel!r} has bandwidths too small, or too far apart, for float32 to hold its frequencies; "
+                    f"pass larger ones, and scale the points with them"
+                )
+            held = _Prepared(n_inputs, drawn, unit, _ROOM * float(np.finfo(self.dtype).max) / max(steepest, 1e-300))
+            self._prepared = held  # in one step: threads may share a map
+        return held
 
     def frequency_matrix(self, n_inputs: int) -> Floats:
         """Return the frequencies in float64, one a column (n_inputs x n_frequencies)."""
+        held = self._prepare(n_inputs)
         rows = np.eye(n_inputs, dtype=self.dtype)
         out = np.empty((n_inputs, self.n_frequencies), dtype=self.dtype)
-        self._project(self.drawn(n_inputs), rows, out)
-        return out.astype(np.float64) / self._unit
+        self._project(held.drawn, rows, out)
+        return out.astype(np.float64) / held.unit
 
     def _choose_unit(self, n_inputs: int) -> float:
         """Return 1, or for bandwidths that float32 cannot hold a power of two near them, to measure rows and frequencies in."""
@@ -134,44 +156,56 @@ class Waves(FeatureMap):
 
         A factor of c gives the same kernel with its bandwidth divided by c, and shared frequencies.
         """
-        drawn = self.drawn(points.shape[1])
+        held = self._prepare(points.shape[1])
         size = BLOCK_ROWS
-        centred = bool(np.any(self.origin))
-        unit = self._unit
+        largest = self.dtype.type(max(1.0, *factors))
 
         def work(task: slice) -> None:
             for start in range(task.start, task.stop, size):
                 stop = min(start + size, task.stop)
-                rows = points[start:stop]
                 projections = np.empty((size, self.n_frequencies), dtype=self.dtype)
-                with np.errstate(over="ignore", invalid="ignore"):  # told by the check, which knows the row
-                    rows = rows - self.origin if centred else rows
-                    rows = (rows.astype(np.float64) / unit if unit != 1.0 else rows).astype(self.dtype, copy=False)
-                    block = pad(rows)
-                    self._project(drawn, block, projections)
-                    if not np.sqrt(np.vdot(block, block)) < self._harmless:
-                        self._require_finite(projections[: stop - start], points[start:stop])
+                with np.errstate(over="ignore", invalid="ignore"):
+                    block = pad(self._measured(points[start:stop], held.unit).astype(self.dtype, copy=False))
+                    self._project(held.drawn, block, projections)
+                    far = np.empty(0, dtype=np.int64)
+                    if not np.sqrt(np.vdot(block, block)) * largest < held.harmless:
+                        far = np.flatnonzero(~np.isfinite(projections[: stop - start] * largest).all(axis=1))
+                        projections[far] = 0.0
                 for factor, out in zip(factors, outs, strict=True):
-                    self._wave(projections[: stop - start], factor, out[start:stop])
+                    self._wave(held.drawn, projections[: stop - start], factor, out[start:stop])
+                if far.size:
+                    self._fill_far(held, points[start:stop][far], factors, [(out, start + far) for out in outs])
 
         map_blocks(work, cut(points.shape[0], size * _BLOCKS_A_TASK))
 
-    def _require_finite(self, projections: Reals, points: Points) -> None:
-        """Refuse points whose projections have overflowed: their features would not be numbers."""
-        finite = np.isfinite(projections).all(axis=1)
-        if not finite.all():
-            furthest = float(np.abs(points[~finite]).max())  # beside an origin far out, near rows are far too
+    def _measured(self, points: Points, unit: float) -> Points:
+        rows = points - self.origin if bool(np.any(self.origin)) else points
+        return rows.astype(np.float64) / unit if unit != 1.0 else rows
+
+    def _fill_far(
+        self, held: _Prepared, points: Points, factors: Sequence[float], places: Sequence[tuple[Features, Indices]]
+    ) -> None:
+        """Write the features of rows so many bandwidths out that their projections overflow, which they do not in float64."""
+        wide = np.empty((BLOCK_ROWS, self.n_frequencies))
+        with np.errstate(over="ignore", invalid="ignore"):
+            self._project(self._widened(held.drawn), pad(self._measured(points.astype(np.float64), held.unit)), wide)
+            angles = [wide[: points.shape[0]] * factor for factor in factors]
+        if not all(bool(np.isfinite(each).all()) for each in angles):
             raise InputError(
-                f"points: a row that reaches {furthest:.3g} lies more bandwidths away than {self.dtype.name} can hold, for "
-                f"{self!r}; pass a larger bandwidth, or scale the points"
+                f"points: a row that reaches {float(np.abs(points).max()):.3g} lies more bandwidths away than float64 can "
+                f"hold, for {self!r}; pass a larger bandwidth, or scale the points"
             )
+        for each, (out, rows) in zip(angles, places, strict=True):
+            features = np.empty((rows.size, self.n_features), dtype=self.dtype)
+            self._wave(held.drawn, each, 1.0, features)
+            out[rows] = features
 
     def terms(self, squares: Floats) -> Floats:
         """Return one term for each pair of cosine and sine, whose mean is MMD^2, from squared differences of mean features."""
         half = self.n_features // 2
         return np.asarray(half * (squares[:half] + squares[half : 2 * half]))
 
-    def _wave(self, projections: Reals, factor: float, out: Features) -> None:
+    def _wave(self, drawn: Any, projections: Reals, factor: float, out: Features) -> None:
         if factor != 1.0:
             projections = projections * self.dtype.type(factor)
         if self.form == "paired":

@@ -17,8 +17,8 @@ __all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]
 
 #: Rows of each sample that the origin and the median distance are taken from.
 _LOOK = 1000
-#: Rows of each sample that a function is tried on.
-_TRIED = 25
+#: Rows of both samples that a function is tried on.
+_TRIED = 50
 
 
 class TwoSamples(NamedTuple):
@@ -60,8 +60,10 @@ def pool(x: PointsLike, y: PointsLike, *, min_rows: int) -> TwoSamples:
 
 def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> tuple[Kernel, ...]:
     """Resolve "median" bandwidths from a sample of the pooled rows: a choice that saw the labels would cost the level."""
+    places = np.linspace(0, samples.n - 1, min(_TRIED, samples.n)).astype(np.int64)
     for kernel in kernels:
-        kernel.check_on(np.concatenate([samples.x[:_TRIED], samples.y[:_TRIED]]).astype(np.float64))
+        tried = np.concatenate([samples.rows(int(place), int(place) + 1) for place in places])
+        kernel.check_on(tried.astype(np.float64), differences=True)
     if all(kernel.is_resolved for kernel in kernels):
         return tuple(kernels)
     rows = samples.sample(_LOOK, seed.child("bandwidth"))

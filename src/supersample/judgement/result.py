@@ -6,7 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from supersample.errors import InputError
+from supersample.errors import InputError, InputTypeError
 from supersample.features.kernels import Kernel
 
 __all__ = ["QUANTILES", "TestResult"]
@@ -49,7 +49,9 @@ class TestResult:
 
     def rejects(self, level: float = 0.05) -> bool:
         """Say whether the samples differ at this level, the chance of saying so of samples that do not."""
-        if isinstance(level, bool) or not isinstance(level, int | float | np.integer | np.floating) or not 0 <= level <= 1:
+        if np.ndim(level) or np.asarray(level).dtype.kind not in "iuf":
+            raise InputTypeError(f"level must be a number, got {type(level).__name__}; 5% is 0.05")
+        if not 0 <= level <= 1:
             raise InputError(f"level must lie between 0 and 1, got {level!r}; 5% is 0.05")
         return bool(self.pvalue <= level)
 

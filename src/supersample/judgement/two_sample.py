@@ -77,6 +77,8 @@ def two_sample_test(
     forms: Forms = FeatureForms(samples, kernels, method, n_features, seed) if by_features else ExactForms(samples, kernels)
     m, n = samples.x.shape[0], samples.y.shape[0]
     each = [float(pairs.statistics(m, n, chosen)[0]) for pairs in forms.pairs("observed", 1, seed)]
+    if not bool(np.isfinite(each).all()):
+        raise InputError("kernel must give a finite discrepancy between X and Y, and does not; scale them, or pass another one")
     best = int(np.argmax(each))
     spectral = chosen_null == "spectral" and len(kernels) == 1
     if spectral:

@@ -22,11 +22,12 @@ def check_names(data: Any, expected: npt.NDArray[np.object_] | None) -> npt.NDAr
 
 
 def _names_of(data: Any) -> npt.NDArray[np.object_] | None:
-    columns = getattr(data, "columns", None)
+    columns = getattr(data, "column_names", getattr(data, "columns", None))  # pyarrow's `columns` are the columns themselves
     if columns is None or isinstance(data, np.ndarray) or not hasattr(columns, "__iter__"):
         return None
-    names: npt.NDArray[np.object_] = np.empty(len(columns), dtype=object)
-    names[:] = list(columns)
+    listed = list(columns)
+    names: npt.NDArray[np.object_] = np.empty(len(listed), dtype=object)
+    names[:] = listed
     kinds = sorted({type(name).__name__ for name in names})
     if len(kinds) > 1 and "str" in kinds:
         raise InputTypeError(

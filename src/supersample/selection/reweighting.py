@@ -47,6 +47,7 @@ def quadrature_weights(
     rows = np.ascontiguousarray(check_points(points, "points"), dtype=np.float64)
     measure, given = as_measure(target, rows, "points"), as_kernel(kernel, bandwidth)
     with_scale, _ = resolved(given, rows_of(measure), rows) if not given.is_resolved else (given, "")
+    with_scale.check_on(rows.astype(np.float64, copy=False))
     with_scale.check_width(rows.shape[1])
     measure, _ = drawn_where_open(measure, with_scale, as_seed(random_state))
     if isinstance(measure, Empirical):

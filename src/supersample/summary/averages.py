@@ -17,7 +17,10 @@ _HINT = "it is called with a pyarrow Table, whose to_pandas() gives a frame"
 
 
 def mean_of(f: str | Callable[[pa.Table], npt.ArrayLike], rows: pa.Table, weights: Floats, schema: pa.Schema) -> Any:
-    """Return sum_i w_i f(x_i), a number or an array; f may name a column of `schema`, whose missing values do not count."""
+    """Return sum_i w_i f(x_i), a number or an array; of a column of `schema`, the weighted mean of the values that are there.
+
+    Durations are in seconds.
+    """
     if isinstance(f, str):
         return _mean_of_column(f, rows, weights, schema)
     if not callable(f):
@@ -37,10 +40,13 @@ def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schem
     if name not in schema.names:
         raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}")
     kind = schema.field(name).type
-    if not (is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind)):
+    if not (is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind) or pa.types.is_duration(kind)):
         raise InputTypeError(f"f must name a column of numbers, got {name!r} of type {kind}; pass a function: {_HINT}")
     values = np.concatenate([numbers_of(chunk) for chunk in rows.column(name).chunks]).astype(np.float64)
     there = ~np.isnan(values)
     if not there.any():
         raise InputError(f"f must name a column with values, got {name!r}, which is missing in all of the prototypes")
-    return float(weights[there] @ values[there] / weights[there].sum())
+    total = 1.0 if there.all() else float(weights[there].sum())
+    if not total > 0:
+        raise InputError(f"weights must be positive in sum where {name!r} has values, and are not; use weights='uniform'")
+    return float(weights[there] @ values[there] / total)

@@ -59,8 +59,8 @@ def _family(kind: pa.DataType) -> str:
     """Name what may be converted into each other: numbers, or types that differ in their unit or layout alone."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "number"
-    if pa.types.is_date(kind):
-        return "timestamp"  # midnight of that day
+    if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None):
+        return "day or moment"
     return re.split(r"[\[(<]", str(kind))[0]
 
 

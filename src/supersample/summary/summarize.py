@@ -136,7 +136,11 @@ def _plainly(asked: Mapping[str, Any]) -> dict[str, Any]:
             f"weight must be the name of a column, got {type(weight).__name__}; add the weights to the source as a column, or "
             f"use SuperSampler.fit(X, sample_weight=...)"
         )
-    return {**asked, "columns": columns.tolist() if hasattr(columns, "tolist") else columns}
+    if columns is not None and not isinstance(columns, str | list | tuple | Mapping) and hasattr(columns, "__iter__"):
+        listed = list(columns)
+        named = hasattr(columns, "items") and not all(isinstance(each, str) for each in listed)  # a pandas Series of weights
+        columns = dict(columns.items()) if named else [str(each) if isinstance(each, str) else each for each in listed]
+    return {**asked, "columns": columns}
 
 
 def _seconds(value: Any) -> float:

@@ -13,6 +13,9 @@ from supersample.features.kernels import Gaussian, Kernel
 
 __all__ = ["Uniform"]
 
+#: Sides whose squares, in bandwidths, float64 holds.
+_LONGEST = 1e100
+
 #: In bandwidths. Over so short an interval the Gaussian kernel is a polynomial, to rounding, that so many nodes integrate.
 _SHORT, _NODES = 0.5, 20
 
@@ -41,8 +44,8 @@ class Uniform(Measure):
             axis = int(np.argmax(self.low >= self.high))
             raise InputError(f"low must be below high on every axis, got {self.low[axis]} and {self.high[axis]} on axis {axis}")
         with np.errstate(over="ignore"):
-            if not bool(np.isfinite(self.high - self.low).all()):
-                raise InputError("high - low must be a number that float64 holds on every axis; choose a smaller box")
+            if not bool((self.high - self.low <= _LONGEST).all()):
+                raise InputError(f"high - low must be at most {_LONGEST:g} on every axis; choose a smaller box")
 
     @property
     def dimension(self) -> int:

@@ -70,8 +70,11 @@ class Kernel(ABC):
         """Refuse rows of a width that the kernel has not one bandwidth a column for; most kernels take any."""
         return
 
-    def check_on(self, points: Floats) -> None:
-        """Refuse a function that cannot be a kernel, for what it says of some of these points; ours need no look."""
+    def check_on(self, points: Floats, *, differences: bool = False) -> None:
+        """Refuse a function that cannot be a kernel, for what it says of some of these points; ours need no look.
+
+        differences: it serves for differences of means alone, as the negative distance does.
+        """
         return
 
     @property

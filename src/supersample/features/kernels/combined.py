@@ -77,10 +77,10 @@ class Sum(Kernel):
         for _, kernel in self.terms:
             kernel.check_width(width)
 
-    def check_on(self, points: Floats) -> None:
+    def check_on(self, points: Floats, *, differences: bool = False) -> None:
         """Check every term."""
         for _, kernel in self.terms:
-            kernel.check_on(points)
+            kernel.check_on(points, differences=differences)
 
     def resolved_by(self, bandwidth: float) -> "Sum":
         """Give the terms without a bandwidth this one."""

@@ -14,8 +14,8 @@ __all__ = ["Function"]
 
 #: Values whose squares and sums float64 holds.
 _LARGEST = 1e100
-#: Points that a function is tried on, and what counts as rounding: functions may compute in float32.
-_LOOKED_AT, _ROUNDING = 50, 1e-5
+#: Points that a function is tried on, and what counts as rounding: functions may compute in float32, and far from the origin.
+_LOOKED_AT, _ROUNDING = 50, 1e-2
 
 
 @dataclass(frozen=True)
@@ -24,8 +24,8 @@ class Function(Kernel):
 
     function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix; it may be called from several threads.
     name: stands for the function wherever kernels are compared or stored, since code cannot be; two different functions must
-    have different names. A Gram block costs what the function costs; single pairs are blocks of one. Wherever it is used it is
-    tried on 50 of the points first, and refused where it is not symmetric or not positive definite on them.
+    have different names. A Gram block costs what the function costs; single pairs are blocks of one. Where points are
+    chosen or compared with it, it is tried on 50 of them first, and refused where it is not symmetric or not positive definite.
 
     >>> linear = Function(lambda x, y: x @ y.T, name="linear")
     >>> linear([[1.0, 2.0]], [[3.0, 4.0]])
@@ -69,7 +69,7 @@ class Function(Kernel):
         if not bool((np.abs(out) <= _LARGEST).all()):
             raise InputError(f"kernel function {self.name!r} must return finite numbers up to {_LARGEST:g}, got others, or NaN")
 
-    def check_on(self, points: Floats) -> None:
+    def check_on(self, points: Floats, *, differences: bool = False) -> None:
         """Refuse a function whose Gram matrix of some of the points is not symmetric, or has an eigenvalue below 0."""
         count = points.shape[0]
         places = np.linspace(0, count - 1, min(_LOOKED_AT, count)).astype(np.int64)
@@ -81,11 +81,14 @@ class Function(Kernel):
             raise InputError(
                 f"kernel function {self.name!r} must be symmetric, k(x, y) = k(y, x), and is not on the points given"
             )
+        if differences:
+            gram = gram - gram.mean(axis=0) - gram.mean(axis=1)[:, None] + gram.mean()
         least = float(np.linalg.eigvalsh(gram)[0])
-        if least < -_ROUNDING * size * some.shape[0]:
+        if least < -_ROUNDING * size:
             raise InputError(
                 f"kernel function {self.name!r} must be positive definite, and its Gram matrix of {some.shape[0]} of the "
-                f"points has the eigenvalue {least:.3g}; no discrepancy can be measured with it: use another kernel"
+                f"points has the eigenvalue {least:.3g}, beside values up to {size:.3g}; use another kernel, or compute it "
+                f"more exactly"
             )
 
     def paired(self, left: Floats, right: Floats) -> Floats:

@@ -129,7 +129,7 @@ class Number(Block):
 
     @property
     def _is_scaled(self) -> bool:
-        return self.scale > 0 and self.furthest > 0 and self.kind in ("number", "boolean", "time")
+        return self.scale > 0 and 0 < self.furthest <= FURTHEST and self.kind in ("number", "boolean", "time")
 
     def _numbers(self) -> tuple[float, ...]:
         return (self.centre, self.scale, self.furthest)

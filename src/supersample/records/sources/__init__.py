@@ -2,6 +2,6 @@
 
 from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Source
 from supersample.records.sources.opening import open_source
-from supersample.records.sources.schema import RESERVED, alike
+from supersample.records.sources.schema import RESERVED, alike, empty_columns
 
-__all__ = ["MAX_BYTES", "MAX_ROWS", "RESERVED", "Source", "alike", "open_source"]
+__all__ = ["MAX_BYTES", "MAX_ROWS", "RESERVED", "Source", "alike", "empty_columns", "open_source"]

@@ -68,7 +68,8 @@ def open_file(path: Path, name: str | None = None) -> DataFile:
         raise
     except Exception as error:
         told = one_line(error)
-        hint = _ENCODED if "utf" in told.lower() else _DAMAGED + _BY_LINE * (wanted == "ndjson")
+        badly_encoded = isinstance(error, UnicodeDecodeError) or "invalid utf" in told.lower()
+        hint = _ENCODED if badly_encoded and wanted in ("csv", "ndjson") else _DAMAGED + _BY_LINE * (wanted == "ndjson")
         raise InputError(f"source: {name} must be a readable {wanted} file, as its extension tells: {told}; {hint}") from error
 
 

@@ -26,7 +26,8 @@ def ipc_file_outline(path: Path) -> tuple[pa.Schema, int]:
 
 def _narrowest(schema: pa.Schema) -> int:
     """Return the place of the column that takes the fewest bits a row; those whose values differ in length come last."""
-    widths = [kind.bit_width if pa.types.is_primitive(kind) else 1 << 10 for kind in schema.types]
+    plain = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_fixed_size_binary)
+    widths = [kind.bit_width if any(each(kind) for each in plain) else 1 << 20 for kind in schema.types]
     return widths.index(min(widths))
 
 

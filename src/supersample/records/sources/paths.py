@@ -44,6 +44,10 @@ def _files(given: str) -> list[Path]:
     path = Path(given).expanduser()
     try:
         there, folder = path.exists(), path.is_dir()
+    except PermissionError as error:
+        raise InputError(
+            f"source must be a file that can be read, got {given!r}: {error.strerror}; check its rights"
+        ) from error
     except (OSError, ValueError) as error:
         raise InputError(f"source must be a path, got {given[:100]!r}, which can be none: {error.args[-1]}") from error
     if there:

@@ -5,6 +5,7 @@ on the library that made the table, so all are read as the plainest: the same ro
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources.base import Batches, Source, one_line
 
-__all__ = ["RESERVED", "alike", "conform", "plain_schema", "promote"]
+__all__ = ["RESERVED", "alike", "conform", "empty_columns", "plain_schema", "promote"]
 
 #: Names of columns that a summary adds to rows.
 RESERVED = ("_row", "_weight", "_witness", "_nearest")
@@ -74,14 +75,48 @@ def _names(schema: pa.Schema, where: str) -> list[str]:
 
 
 def alike(first: Source, second: Source) -> tuple[Source, Source]:
-    """Return two sources with the columns of the first, each of the type that holds the values of both."""
-    schema = promote(first.schema, second.schema, second.label)
-    return _read_as(first, schema), _read_as(second, schema)
+    """Return two sources, their columns in types that hold the values of both where one type alone does not.
+
+    Nulls take the other's type; whole numbers become decimal ones beside these; days become times. All else stays as it is.
+    """
+    types = {}
+    for name in set(first.schema.names) & set(second.schema.names):
+        kinds = [source.schema.field(name).type for source in (first, second)]
+        types[name] = _wider(*kinds) or _wider(*reversed(kinds))
+    return _read_as(first, types), _read_as(second, types)
 
 
-def _read_as(source: Source, schema: pa.Schema) -> Source:
+def empty_columns(source: Source) -> set[str]:
+    """Return the columns without a type, since they hold no values."""
+    return {field.name for field in source.schema if pa.types.is_null(field.type)}
+
+
+def _wider(kind: pa.DataType, other: pa.DataType) -> pa.DataType | None:
+    """Return the type that holds values of both if it is the second, None otherwise."""
+    types = pa.types
+    if types.is_null(kind) and not types.is_null(other):
+        return other
+    if types.is_integer(kind) and types.is_floating(other):
+        return pa.float64()
+    if types.is_date(kind) and types.is_timestamp(other) and other.tz is None:
+        return other
+    return None
+
+
+def _read_as(source: Source, types: Mapping[str, pa.DataType | None]) -> Source:
+    schema = pa.schema([pa.field(field.name, types.get(field.name) or field.type) for field in source.schema])
+
+    def converted(batch: pa.RecordBatch) -> pa.RecordBatch:
+        try:
+            return batch.cast(schema)
+        except pa.ArrowException as error:
+            raise MismatchError(
+                f"source: the columns of {source.label} must convert without loss to the types of the other side, and do not: "
+                f"{one_line(error)}; give both sides the same types"
+            ) from error
+
     def batches(skip: int) -> Batches:
-        return (conform(batch, schema, source.label) for batch in source.batches(skip))
+        return map(converted, source.batches(skip))
 
     return source if source.schema.equals(schema) else replace(source, schema=schema, batches=batches)
 
