@@ -33,7 +33,7 @@ lint: $(TEST)/.installed
 level: $(TEST)/.installed  ## The whole calibration study of the two-sample tests (minutes)
 	$(TEST)/bin/python -m pytest -m level -s
 
-fuzz: $(TEST)/.installed  ## A million damaged files for the loader, 100,000 for the readers (an hour)
+fuzz: $(TEST)/.installed  ## A million damaged files for the loader, 100,000 for the readers (half an hour)
 	cd tests && OMP_NUM_THREADS=1 ../$(TEST)/bin/python -m fuzz --loader 1000000 --readers 100000 --seed 1
 
 demo: $(TEST)/.installed  ## See it work
