@@ -64,6 +64,7 @@ class Waves(FeatureMap):
         self.dtype = as_dtype(dtype)
         self.seed = as_seed(random_state)
         self.origin = _checked_origin(origin)
+        self._is_centred = bool(np.any(self.origin))
         self._amplitude = np.float32(np.sqrt(2.0 * self.kernel.k0 / self.n_features))
         self._prepared: _Prepared | None = None
 
@@ -159,6 +160,7 @@ class Waves(FeatureMap):
         held = self._prepare(points.shape[1])
         size = BLOCK_ROWS
         largest = self.dtype.type(max(1.0, *factors))
+        harmless = min(held.harmless / float(largest), 1e150) ** 2
 
         def work(task: slice) -> None:
             for start in range(task.start, task.stop, size):
@@ -168,7 +170,8 @@ class Waves(FeatureMap):
                     block = pad(self._measured(points[start:stop], held.unit).astype(self.dtype, copy=False))
                     self._project(held.drawn, block, projections)
                     far = np.empty(0, dtype=np.int64)
-                    if not np.sqrt(np.vdot(block, block)) * largest < held.harmless:
+                    flat = block.reshape(-1)
+                    if not float(flat @ flat) < harmless:
                         far = np.flatnonzero(~np.isfinite(projections[: stop - start] * largest).all(axis=1))
                         projections[far] = 0.0
                 for factor, out in zip(factors, outs, strict=True):
@@ -179,7 +182,7 @@ class Waves(FeatureMap):
         map_blocks(work, cut(points.shape[0], size * _BLOCKS_A_TASK))
 
     def _measured(self, points: Points, unit: float) -> Points:
-        rows = points - self.origin if bool(np.any(self.origin)) else points
+        rows = points - self.origin if self._is_centred else points
         return rows.astype(np.float64) / unit if unit != 1.0 else rows
 
     def _fill_far(
