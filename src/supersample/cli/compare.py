@@ -1,7 +1,7 @@
 """supersample compare: do two data sets differ, and where?"""
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -10,6 +10,7 @@ from supersample.cli.output import as_rows, say, tell, tell_json, text_table
 from supersample.cli.running import is_data, load, run
 
 if TYPE_CHECKING:
+    from supersample.records.sources import Source
     from supersample.summary import Comparison, Summary
 
 __all__ = ["compare"]
@@ -60,12 +61,12 @@ def compare(
 
         written["report"] = str(write_comparison(first, second, page, comparison=found))
     drift = bool(found.rejects(level))
+    left_out = {note.name: note.note for note in first.columns if note.kind == "left out"}
     if as_json:
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
-        left_out = {note.name: note.note for note in first.columns if note.kind == "left out"}
         tell_json(found.to_dict() | {"differs": drift, "level": level, "left_out": left_out} | sides | written)
     else:
-        _tell(found, first, (left, right), rows if drift else 0, level)
+        _tell(found, left_out, (left, right), rows if drift else 0, level)
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
@@ -78,33 +79,30 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
     """Load or make both summaries; one that is made is made like the other."""
     if left == right == "-":
         raise click.UsageError("only one of LEFT and RIGHT can be standard input")
-    if not is_data(left) and not is_data(right):
-        first, second = load(left, "LEFT"), load(right, "RIGHT")
-    elif not is_data(right):
-        second = load(right, "RIGHT")
-        first = run(left, {"like": second, **options}, progress=progress, quiet=quiet)
-    elif not is_data(left):
-        first = load(left, "LEFT")
-        second = run(right, {"like": first, **options}, progress=progress, quiet=quiet)
-    else:
+    names: tuple[str, str] = (left, right)
+    sources: tuple[Source | None, Source | None] = (None, None)
+    lead = int(is_data(left) and not is_data(right))  # the side that the other is made like
+    if is_data(left) and is_data(right):
         from supersample.records.sources import alike, empty_columns, open_source
 
         opened = open_source(left), open_source(right)
         sources = alike(*opened)
-        if empty_columns(opened[0]) - empty_columns(opened[1]):  # what is empty at first has no place in the kernel
-            second = run(right, options, source=sources[1], progress=progress, quiet=quiet)
-            first = run(left, {"like": second, **options}, source=sources[0], progress=progress, quiet=quiet)
-        else:
-            first = run(left, options, source=sources[0], progress=progress, quiet=quiet)
-            second = run(right, {"like": first, **options}, source=sources[1], progress=progress, quiet=quiet)
-    return first, second
+        lead = int(bool(empty_columns(opened[0]) - empty_columns(opened[1])))  # what is empty has no place in a kernel
+
+    def summary(side: int, more: dict[str, Any]) -> "Summary":
+        if is_data(names[side]):
+            return run(names[side], more | options, source=sources[side], progress=progress, quiet=quiet)
+        return load(names[side], ("LEFT", "RIGHT")[side])
+
+    one = summary(lead, {})
+    other = summary(1 - lead, {"like": one})
+    return (other, one) if lead else (one, other)
 
 
-def _tell(found: "Comparison", first: "Summary", names: tuple[str, str], rows: int, level: float) -> None:
+def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str], rows: int, level: float) -> None:
     tell(found.in_words(level))
-    unseen = [f"{note.name} ({note.note})" for note in first.columns if note.kind == "left out"]
-    if unseen:
-        tell(f"  left out {', '.join(unseen)}")
+    if left_out:
+        tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
     changed = [each for each in found.columns if each.name in found.changed]
     if changed:
         width = max(len(each.name) for each in changed)

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
-from supersample.records.encoding.columns import is_number, numbers_of
+from supersample.records.encoding.columns import is_numeric, numbers_of
 
 __all__ = ["mean_of"]
 
@@ -40,7 +40,7 @@ def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schem
     if name not in schema.names:
         raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}")
     kind = schema.field(name).type
-    if not (is_number(kind) or pa.types.is_decimal(kind) or pa.types.is_boolean(kind) or pa.types.is_duration(kind)):
+    if not (is_numeric(kind) or pa.types.is_duration(kind)):
         raise InputTypeError(f"f must name a column of numbers, got {name!r} of type {kind}; pass a function: {_HINT}")
     values = np.concatenate([numbers_of(chunk) for chunk in rows.column(name).chunks]).astype(np.float64)
     there = ~np.isnan(values)

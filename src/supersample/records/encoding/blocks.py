@@ -11,7 +11,7 @@ import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.records.encoding.columns import is_list, is_number, is_text, numbers_of, plain_storage, vectors_of
+from supersample.records.encoding.columns import is_list, is_number, is_numeric, is_text, numbers_of, plain_storage, vectors_of
 
 __all__ = ["Block", "Category", "Number", "Vector", "block_of"]
 
@@ -125,7 +125,7 @@ class Number(Block):
         """Say whether a type is one of numbers or truth values, or of times where it is meant for these."""
         if self.kind == "time":
             return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
-        return bool(pa.types.is_boolean(kind) or pa.types.is_decimal(kind) or is_number(kind))
+        return is_numeric(kind)
 
     @property
     def _is_scaled(self) -> bool:

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 from supersample._typing import Floats
 from supersample.errors import InputError
 
-__all__ = ["is_list", "is_number", "is_text", "numbers_of", "plain_storage", "vectors_of"]
+__all__ = ["is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of"]
 
 #: Parts of a second in the units of times.
 _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -19,6 +19,11 @@ _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 def is_number(kind: pa.DataType) -> bool:
     """Say whether a type is one of whole or floating-point numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
+
+
+def is_numeric(kind: pa.DataType) -> bool:
+    """Say whether a type is one of numbers, decimal ones too, or of truth values."""
+    return is_number(kind) or bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:

@@ -11,7 +11,7 @@ from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.records.encoding.blocks import Block, block_of
-from supersample.records.encoding.columns import is_number, numbers_of
+from supersample.records.encoding.columns import is_numeric, numbers_of
 from supersample.records.encoding.learn import LeftOut, learn_block
 
 __all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same", "weights_of"]
@@ -150,7 +150,7 @@ def check_columns(schema: pa.Schema, columns: ColumnChoice, weight: str | None) 
     """Return the weight in the kernel of each column that was asked for; refuse names that are not there."""
     if weight is not None and weight not in schema.names:
         raise InputError(f"weight must name a column of the source ({_listed(schema.names)}), got {weight!r}")
-    if weight is not None and not _can_weigh(schema.field(weight).type):
+    if weight is not None and not is_numeric(schema.field(weight).type):
         raise InputError(f"weight must name a column of numbers, got {weight!r} of type {schema.field(weight).type}")
     if columns is None:
         return {name: 1.0 for name in schema.names if name != weight}
@@ -183,10 +183,6 @@ def require_same(left: Encoding, right: Encoding) -> None:
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     whole = column.combine_chunks()
     return whole if isinstance(whole, pa.Array) else whole.chunk(0)
-
-
-def _can_weigh(kind: pa.DataType) -> bool:
-    return is_number(kind) or bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
 
 
 def _listed(names: Sequence[str]) -> str:
