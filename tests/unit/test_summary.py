@@ -10,6 +10,7 @@ import pytest
 
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.summary import comparison
 
 
 def _table(n=6000, seed=0, shift=0.0):
@@ -365,3 +366,11 @@ def test_later_rows_may_be_empty_or_of_days():
     empty = ss.summarize(pa.table({"x": pa.nulls(60), "y": np.arange(60.0)}), prototypes=4, random_state=0)
     with pytest.raises(MismatchError, match=r"column 'x' held nothing but missing values in the rows seen before, and now"):
         empty.update(pa.table({"x": [1.0], "y": [1.0]}))
+
+
+@pytest.mark.parametrize("n", [5, 10, 50])
+def test_the_share_of_a_column_counts_from_the_mean_under_the_null(n):
+    """Of n rows at one value and n at another the pooled covariance has the trace MMD^2 n / (2 (2 n - 1))."""
+    shares = np.full(n, 1.0 / n)
+    mmd, _, beyond = comparison._column_test([np.zeros((n, 1)), np.ones((n, 1))], [shares, shares])
+    assert beyond == pytest.approx(mmd**2 * (1.0 - 1.0 / (2 * n - 1)))

@@ -193,3 +193,13 @@ def test_result_says_what_was_done():
     spectral = ss.two_sample_test(x, y, null="spectral", n_features=64, random_state=0)
     assert spectral.n_resamples is None
     assert "(null: spectral)" in str(spectral)
+
+
+def test_a_statistic_that_is_no_number_is_never_taken_for_a_difference():
+    class Broken(ss.kernels.Gaussian):
+        def fill(self, left, right, out):
+            out[...] = np.nan
+
+    x = np.random.default_rng(0).normal(size=(30, 2))
+    with pytest.raises(ss.errors.InputError, match="kernel must give a finite discrepancy between X and Y"):
+        ss.two_sample_test(x, x + 1.0, kernel=Broken(1.0), method="exact", n_resamples=99, random_state=0)
