@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supersample._stored import INTEGER, stored, tuple_of
 from supersample._typing import RandomState
 from supersample.errors import InputError, InputTypeError
 
@@ -18,6 +19,7 @@ __all__ = ["Seed", "as_seed"]
 _WORDS = 4
 
 
+@stored("Seed", {"entropy": INTEGER, "path": tuple_of(INTEGER)})
 class Seed(NamedTuple):
     """A stored seed: the entropy and the path of purposes that led here."""
 

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supersample._compiled import sums
+from supersample._stored import FLOATS, INDICES, stored
 from supersample._typing import Features, Floats, Indices, Weights
 from supersample.errors import InputError
 
@@ -36,6 +37,7 @@ class ScaledWeights(NamedTuple):
     exponents: Indices
 
 
+@stored("Moments", {"totals": FLOATS, "errors": FLOATS, "partials": FLOATS, "counts": INDICES})
 @dataclass(frozen=True)
 class Moments:
     """Running sums: of w phi (D values), then of w, of w^2 and of w^2 |phi|^2, all relative to 2^exponent.

@@ -7,9 +7,11 @@ import numpy.typing as npt
 from scipy import special
 
 from supersample._compiled import hadamard
+from supersample._random import Seed
+from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Indices, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.kernels import KernelLike
+from supersample.features.kernels import Kernel, KernelLike
 from supersample.features.waves import Waves
 
 __all__ = ["Fastfood"]
@@ -25,6 +27,15 @@ class _Factors(NamedTuple):
     order: Indices
 
 
+@stored(
+    "Fastfood",
+    {
+        "kernel": instance_of(Kernel), "n_features": INTEGER, "form": one_of("paired", "phase"), "dtype": DTYPE,
+        "origin": FLOATS, "seed": instance_of(Seed),
+    },
+    tag="map",
+    make="restored",
+)  # fmt: skip
 class Fastfood(Waves):
     """Fourier features of a radial kernel by products of Hadamard and diagonal matrices (Le, Sarlos, Smola 2013; FMMD 2.2).
 

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from scipy import special
 
 from supersample._random import Seed
+from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Floats, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.kernels import Kernel, KernelLike
@@ -17,6 +18,16 @@ from supersample.records.arrays import choose
 __all__ = ["Fourier"]
 
 
+@stored(
+    "Fourier",
+    {
+        "kernel": instance_of(Kernel), "n_features": INTEGER, "form": one_of("paired", "phase"),
+        "frequencies": one_of("independent", "orthogonal", "sobol"), "dtype": DTYPE, "origin": FLOATS,
+        "seed": instance_of(Seed),
+    },
+    tag="map",
+    make="restored",
+)  # fmt: skip
 class Fourier(Waves):
     """Random Fourier features of a shift-invariant kernel (Rahimi & Recht 2007; SSR eq. 8, FMMD section 2.2).
 

@@ -6,6 +6,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from supersample._random import Seed
+from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Features, Floats, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap
@@ -23,6 +25,12 @@ _STRETCH = (0.0, 1.4, 2.8)
 _TAIL_POWER = 4.0
 
 
+@stored(
+    "Judge",
+    {"kernel": instance_of(Kernel), "n_features": INTEGER, "dtype": DTYPE, "origin": FLOATS, "seed": instance_of(Seed)},
+    tag="map",
+    make="restored",
+)
 class Judge(Waves):
     """Fourier features of a radial kernel by importance sampling, to estimate a small MMD without bias and with a small error.
 

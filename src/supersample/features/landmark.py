@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._random import as_seed
+from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Points, PointsLike, RandomState, Reals
 from supersample.features.base import FeatureMap, as_dtype
@@ -21,6 +22,12 @@ __all__ = ["Landmark"]
 _SPAN_TOLERANCE = 1e-6
 
 
+@stored(
+    "Landmark",
+    {"spanned": instance_of(Nystroem), "waves": instance_of(Fourier), "overlap": REALS},
+    tag="map",
+    make="restored",
+)
 class Landmark(FeatureMap):
     """Nystroem features on landmarks Z, and Fourier features psi of the residual kernel.
 

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from supersample._random import Seed, as_seed
+from supersample._stored import DTYPE, FLOATS, NUMBER, REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState, Reals
 from supersample.errors import InputError
@@ -26,6 +27,12 @@ _SINGLE_TOLERANCE = 1e-7
 _TRACE_TOLERANCE = 1e-12
 
 
+@stored(
+    "Nystroem",
+    {"kernel": instance_of(Kernel), "landmarks": FLOATS, "whitening": REALS, "tolerance": NUMBER, "dtype": DTYPE},
+    tag="map",
+    make="restored",
+)
 class Nystroem(FeatureMap):
     """Features phi(x) = K_ZZ^-1/2 k_Z(x) on landmarks Z, for any positive-definite kernel (Williams and Seeger 2001).
 

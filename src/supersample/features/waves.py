@@ -2,12 +2,12 @@
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from supersample._random import as_seed
+from supersample._random import Seed, as_seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Indices, Points, RandomState, Reals
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -67,6 +67,11 @@ class Waves(FeatureMap):
         self._is_centred = bool(np.any(self.origin))
         self._amplitude = np.float32(np.sqrt(2.0 * self.kernel.k0 / self.n_features))
         self._prepared: _Prepared | None = None
+
+    @classmethod
+    def restored(cls, *, seed: Seed, **options: Any) -> Self:
+        """Return the map that had these options and this seed: all that it draws follows from them."""
+        return cls(**options, random_state=seed.sequence())
 
     @property
     def n_frequencies(self) -> int:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._random import Seed
+from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, Indices
 from supersample.selection.rows import Rows
 
@@ -21,6 +22,7 @@ __all__ = ["Background", "Timed", "init", "merge", "settled", "update"]
 _MOST_WAITING = 64
 
 
+@stored("Timed", {"rows": instance_of(Rows), "mantissas": FLOATS, "exponents": INDICES})
 class Timed(NamedTuple):
     """Rows and their times, mantissa * 2^exponent: scaling all weights by a power of two changes nothing but the exponents."""
 
@@ -38,6 +40,10 @@ class Timed(NamedTuple):
         return Timed(self.rows.take(chosen), self.mantissas[chosen], self.exponents[chosen])
 
 
+@stored(
+    "Background",
+    {"kept": instance_of(Timed), "next_mantissa": NUMBER, "next_exponent": INTEGER, "waiting": tuple_of(instance_of(Timed))},
+)
 @dataclass(frozen=True)
 class Background:
     """The rows kept, sorted by their times, the smallest time that was left out, and rows that came since and were earlier.

@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._compiled.criticisms import first_entry
+from supersample._stored import FLOATS, INTEGER, SINGLES, instance_of, stored
 from supersample._typing import Floats, Indices
 from supersample.features.kernels import Kernel
 from supersample.selection.pool import kernel_block
@@ -19,6 +20,7 @@ Singles = npt.NDArray[np.float32]
 COPY = 1e-6
 
 
+@stored("Criticisms", {"size": INTEGER, "rows": instance_of(Rows), "features": SINGLES, "gram": FLOATS})
 @dataclass
 class Criticisms:
     """At most `size` points C with large sum |w| + log det K_CC, w = phi.(mu - nu); changed in place while rows come in.

@@ -6,6 +6,7 @@ from typing import Any, Literal
 import numpy as np
 
 from supersample._random import Seed, as_seed
+from supersample._stored import INTEGER, any_of, instance_of, one_of, optional, stored
 from supersample._typing import Floats, RandomState
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
@@ -31,6 +32,19 @@ _FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
 _TREE_FROM = 2000
 
 
+@stored(
+    "Settings",
+    {
+        "n_prototypes": INTEGER,
+        "kernel": instance_of(Kernel),
+        "n_criticisms": INTEGER,
+        "features": any_of(one_of("auto", "fourier", "nystroem"), instance_of(FeatureMap)),
+        "n_features": optional(INTEGER),
+        "search": one_of("auto", "exact", "tree"),
+        "seed": instance_of(Seed),
+        "stream": INTEGER,
+    },
+)
 @dataclass(frozen=True)
 class Settings:
     """What was asked for. `stream` tells apart streams that share a plan, so that their random draws are independent."""
@@ -55,6 +69,7 @@ class Settings:
         return max(5000, self.n_prototypes)
 
 
+@stored("Plan", {"feature_map": instance_of(FeatureMap), "held_out": instance_of(FeatureMap)})
 @dataclass(frozen=True)
 class Plan:
     """The maps of a stream: phi, which the selection optimises, and held-out features, which it never sees."""

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from supersample._compiled import swaps
 from supersample._compiled import tree as compiled_tree
 from supersample._random import Seed
+from supersample._stored import INDICES, INTEGER, SINGLES, instance_of, optional, stored
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import squared_norms
 from supersample.selection.rows import Rows
@@ -37,6 +38,13 @@ class Offered(NamedTuple):
     witness: Singles
 
 
+@stored(
+    "Reservoir",
+    {
+        "size": INTEGER, "rows": instance_of(Rows), "features": SINGLES, "basis": SINGLES, "basis_at": INTEGER,
+        "tree": optional(instance_of(Tree)), "histogram": INDICES,
+    },
+)  # fmt: skip
 @dataclass
 class Reservoir:
     """At most `size` points of the stream with their features.

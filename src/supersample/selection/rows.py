@@ -4,12 +4,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supersample._stored import FLOATS, INDICES, stored
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import ScaledWeights
 
 __all__ = ["Rows"]
 
 
+@stored("Rows", {"positions": INDICES, "mantissas": FLOATS, "exponents": INDICES}, rebuilt=("points", "positions"))
 @dataclass(frozen=True)
 class Rows:
     """Some rows of a stream, in order; weights as mantissa * 2^exponent."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from supersample._stored import INTEGER, instance_of, optional, stored
 from supersample.embedding.moments import Moments
 from supersample.selection.background import Background
 from supersample.selection.criticisms import Criticisms
@@ -12,6 +13,23 @@ from supersample.selection.rows import Rows
 __all__ = ["Stream"]
 
 
+@stored(
+    "Stream",
+    {
+        "settings": instance_of(Settings),
+        "width": INTEGER,
+        "plan": optional(instance_of(Plan)),
+        "n_seen": INTEGER,
+        "n_used": INTEGER,
+        "chunks": INTEGER,
+        "pending": instance_of(Rows),
+        "moments": instance_of(Moments),
+        "held_out": instance_of(Moments),
+        "reservoir": instance_of(Reservoir),
+        "criticisms": instance_of(Criticisms),
+        "background": instance_of(Background),
+    },
+)
 @dataclass(frozen=True)
 class Stream:
     """Everything that is needed to go on. Until the warm-up is over there is no plan, and all rows wait in `pending`.

@@ -8,6 +8,7 @@ import numpy.typing as npt
 from supersample._compiled import tree as compiled
 from supersample._compiled.swaps import dot
 from supersample._random import Seed
+from supersample._stored import INDICES, INTEGER, SINGLES, stored
 from supersample._typing import Floats, Indices
 
 __all__ = ["Tree", "build"]
@@ -15,6 +16,13 @@ __all__ = ["Tree", "build"]
 Singles = npt.NDArray[np.float32]
 
 
+@stored(
+    "Tree",
+    {
+        "directions": SINGLES, "splits": SINGLES, "leaves": INDICES, "first": INDICES, "following": INDICES, "swaps": INTEGER,
+        "builds": INTEGER,
+    },
+)  # fmt: skip
 @dataclass(frozen=True)
 class Tree:
     """Nodes of a complete binary tree, with the leaf of each point cached and the points of each leaf as a list.

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, stored
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
 from supersample.judgement.certificate import captured_energy, certify, random_baseline
@@ -15,6 +16,7 @@ from supersample.selection.stream import Stream
 __all__ = ["Outcome", "Reading", "outcome_of", "read"]
 
 
+@stored("Reading", {"rows": INTEGER, "mmd": NUMBER, "error": NUMBER, "random_mmd": NUMBER})
 @dataclass(frozen=True)
 class Reading:
     """MMD of the points held after so many rows, its standard error, and the MMD of as many rows drawn at random."""
@@ -25,6 +27,14 @@ class Reading:
     random_mmd: float
 
 
+@stored(
+    "Outcome",
+    {
+        "prototypes": INDICES, "shares": FLOATS, "quadrature": FLOATS, "criticisms": INDICES, "witness": FLOATS,
+        "nearest": INDICES, "criticism_shares": FLOATS, "background": INDICES, "background_shares": FLOATS, "mmd": NUMBER,
+        "error": NUMBER, "random_mmd": NUMBER, "energy": NUMBER,
+    },
+)  # fmt: skip
 @dataclass(frozen=True)
 class Outcome:
     """Rows by their positions in the stream, with numbers for each; plain arrays, so that a file can hold it.

@@ -9,13 +9,13 @@ from dataclasses import replace
 
 import numpy as np
 
+from supersample._stored import check_fields
 from supersample._typing import Floats
 from supersample.records.encoding import Encoding, check_columns
 from supersample.records.sources.schema import plain_schema
 from supersample.selection.plan import WARM_UP, Settings
 from supersample.summary.kept import Kept
 from supersample.summary.outcome import Outcome, Reading
-from supersample.summary.plain import require_types
 from supersample.summary.sound_stream import FURTHEST, MOST, MOST_FEATURES, require, require_plan, require_stream
 from supersample.summary.state import Request, State
 
@@ -45,7 +45,7 @@ def require_encoding(encoding: Encoding, state: State) -> None:
     """Refuse an encoding that is not one of the table's columns, or whose numbers are not."""
     schema = state.schema
     for each in (encoding, *encoding.blocks, *encoding.notes):
-        require_types(each)
+        check_fields(each)
     encoding.check(schema)
     require(encoding.weight_column == state.request.weight, "encoding and request differ in the column of weights")
     require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")

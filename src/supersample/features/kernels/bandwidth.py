@@ -7,13 +7,16 @@ import numpy.typing as npt
 from scipy.spatial.distance import pdist
 
 from supersample._random import as_seed
+from supersample._stored import NUMBER, any_of, one_of, tuple_of
 from supersample._typing import PointsLike, RandomState
 from supersample.errors import InputError, InputTypeError
 from supersample.records.arrays import check_points
 
-__all__ = ["SAMPLE_ROWS", "Bandwidth", "check_bandwidth", "median_distance"]
+__all__ = ["BANDWIDTH", "SAMPLE_ROWS", "Bandwidth", "check_bandwidth", "median_distance"]
 
 Bandwidth = float | tuple[float, ...] | Literal["median"]
+#: The same for files.
+BANDWIDTH = any_of(NUMBER, tuple_of(NUMBER), one_of("median"))
 
 #: Rows in the sample: half a million pairs, whose median is within about one part in a hundred of the whole.
 SAMPLE_ROWS = 1000

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._random import as_seed
+from supersample._stored import NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError, InputTypeError
 from supersample.features.kernels.base import Kernel
@@ -19,6 +20,7 @@ __all__ = ["Sum"]
 _LEAST, _MOST = 1e-30, 1e30
 
 
+@stored("Sum", {"terms": tuple_of(tuple_of(NUMBER, instance_of(Kernel), repeated=False))})
 @dataclass(frozen=True)
 class Sum(Kernel):
     """A sum of kernels with positive factors; `Gaussian(1) + 0.5 * Cauchy(3)` builds one.

@@ -5,12 +5,15 @@ from typing import Literal
 
 import numpy as np
 
+from supersample._stored import stored
 from supersample._typing import Floats
+from supersample.features.kernels.bandwidth import BANDWIDTH
 from supersample.features.kernels.stationary import Stationary
 
 __all__ = ["Laplacian"]
 
 
+@stored("Laplacian", {"bandwidth": BANDWIDTH})
 @dataclass(frozen=True)
 class Laplacian(Stationary):
     """The Laplacian kernel exp(-sum_k |x_k - y_k| / bandwidth_k): one exponential for each column.

@@ -12,8 +12,10 @@ from typing import Any, Literal
 import numpy as np
 from scipy import special
 
+from supersample._stored import NUMBER, stored
 from supersample._typing import Floats
 from supersample.errors import InputError
+from supersample.features.kernels.bandwidth import BANDWIDTH
 from supersample.features.kernels.stationary import Stationary
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "Radial"]
@@ -47,6 +49,7 @@ class Radial(Stationary):
         return self.scale(directions * self.spread(uniforms[:, n_inputs:])[:, None])
 
 
+@stored("Gaussian", {"bandwidth": BANDWIDTH})
 @dataclass(frozen=True)
 class Gaussian(Radial):
     """The Gaussian kernel exp(-|x - y|^2 / (2 bandwidth^2)) (SSR eq. 31).
@@ -70,6 +73,7 @@ class Gaussian(Radial):
         return np.ones(uniforms.shape[0])
 
 
+@stored("Cauchy", {"bandwidth": BANDWIDTH})
 @dataclass(frozen=True)
 class Cauchy(Radial):
     """The Cauchy (rational quadratic) kernel 1 / (1 + |x - y|^2 / bandwidth^2), with heavy tails.
@@ -88,6 +92,7 @@ class Cauchy(Radial):
         return np.sqrt(-2.0 * np.log1p(-uniforms[:, 0]))
 
 
+@stored("Matern", {"bandwidth": BANDWIDTH, "nu": NUMBER})
 @dataclass(frozen=True)
 class Matern(Radial):
     """The Matern kernel of smoothness nu = 1/2, 3/2 or 5/2; nu = 1/2 is exp(-|x - y| / bandwidth).

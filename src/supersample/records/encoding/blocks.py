@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from supersample._stored import FLAG, NUMBER, TEXT, one_of, stored, tuple_of
 from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.records.encoding.columns import is_list, is_number, is_numeric, is_text, numbers_of, plain_storage, vectors_of
@@ -17,6 +18,8 @@ __all__ = ["Block", "Category", "Number", "Vector", "block_of"]
 
 #: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
 FURTHEST = 10.0
+#: Stored fields of every block.
+_SHARED = {"name": TEXT, "weight": NUMBER, "missing": FLAG}
 
 
 @dataclass(frozen=True)
@@ -98,6 +101,10 @@ class Block(ABC):
         return {"label": self.label, "name": self.name, "weight": self.weight, "missing": self.missing}
 
 
+@stored(
+    "Number",
+    {**_SHARED, "kind": one_of("number", "boolean", "time"), "centre": NUMBER, "scale": NUMBER, "furthest": NUMBER},
+)
 @dataclass(frozen=True)
 class Number(Block):
     """A number, a truth value or a time: (value - centre) / scale, kept between -furthest and furthest.
@@ -155,6 +162,7 @@ class Number(Block):
         return {**super().to_plain(), "kind": self.kind, "centre": self.centre, "scale": self.scale, "furthest": self.furthest}
 
 
+@stored("Category", {**_SHARED, "values": tuple_of(TEXT)})
 @dataclass(frozen=True)
 class Category(Block):
     """One coordinate for each known value, and one for all values that the warm-up did not see."""
@@ -189,6 +197,7 @@ class Category(Block):
         return {**super().to_plain(), "values": list(self.values)}
 
 
+@stored("Vector", {**_SHARED, "centre": tuple_of(NUMBER), "scale": NUMBER})
 @dataclass(frozen=True)
 class Vector(Block):
     """A list of numbers of one length, such as an embedding or an image: (value - centre) / scale with one scale for all."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from supersample._stored import INTEGER, NUMBER, TEXT, instance_of, optional, stored, tuple_of
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Weights
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -23,6 +24,7 @@ ColumnChoice = Sequence[str] | Mapping[str, float] | None
 _ROWS = 4096
 
 
+@stored("ColumnNote", {"name": TEXT, "type": TEXT, "kind": TEXT, "width": INTEGER, "weight": NUMBER, "note": TEXT})
 @dataclass(frozen=True)
 class ColumnNote:
     """What became of a column.
@@ -39,6 +41,14 @@ class ColumnNote:
     note: str
 
 
+@stored(
+    "Encoding",
+    {
+        "blocks": tuple_of(instance_of(Block)),
+        "notes": tuple_of(instance_of(ColumnNote)),
+        "weight_column": optional(TEXT),
+    },
+)
 @dataclass(frozen=True)
 class Encoding:
     """A fixed map from rows of a table to points: one block of coordinates for each column in the kernel.

@@ -1,0 +1,104 @@
+"""Writes the golden files of a format version: `python -m golden.make FOLDER`, run in the tests' folder.
+
+The files of a version are written once, by the release that introduces it, and never again: every later release must load them.
+"""
+
+import sys
+import tempfile
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import supersample as ss
+from supersample.engines import parts
+from supersample.summary import Summary
+from supersample.summary import state as states
+from supersample.summary.summarize import request_of
+
+ASKED = {
+    "prototypes": 6, "criticisms": 3, "columns": None, "weight": "mass", "kernel": "gaussian", "bandwidth": "median",
+    "features": "auto", "n_features": 24,
+}  # fmt: skip
+
+
+def mixed(n_rows):
+    """Return a table with a column of every kind that the format knows; the same on every machine."""
+    steps = np.arange(n_rows)
+    start = datetime(2024, 2, 28, tzinfo=UTC)
+    return pa.table(
+        {
+            "size": pa.array((steps * 37 % 101) / 8.0),
+            "count": pa.array(steps % 7, type=pa.int32()),
+            "state": pa.array([None if i % 11 == 0 else ("idle", "busy", "off")[i % 3] for i in range(n_rows)]),
+            "fresh": pa.array([i % 5 == 0 for i in range(n_rows)]),
+            "when": pa.array([start + timedelta(minutes=17 * i) for i in range(n_rows)]),
+            "place": pa.array([[i % 9 / 3.0, i % 4 / 2.0] for i in range(n_rows)], type=pa.list_(pa.float32(), 2)),
+            "id": pa.array([f"row {i}" for i in range(n_rows)]),
+            "mass": pa.array(1.0 + steps % 3),
+        }
+    )
+
+
+def plain(n_rows):
+    """Return one column of numbers; the same on every machine."""
+    return pa.table({"x": pa.array((np.arange(n_rows) * 7919 % 10007 / 1250.0).astype(np.float32))})
+
+
+def summary(**options):
+    options = {"n_features": 24, **options}
+    return ss.summarize(mixed(240), prototypes=6, criticisms=3, weight="mass", random_state=5, **options).to_bytes()
+
+
+def running():
+    """Return a stream whose warm-up is over, with a background sample, and a reservoir that a tree searches."""
+    rows = plain(5_600)
+    request = request_of({**ASKED, "prototypes": 16, "n_features": 8, "weight": None}, 5)
+    state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
+    for batch in rows.to_batches():
+        state = states.update(state, batch)
+    return Summary(state, "a stream").to_bytes()
+
+
+def checkpoint():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.checkpoint"
+        ss.summarize(iter([mixed(240)]), prototypes=6, criticisms=3, random_state=5, n_features=24, checkpoint=path)
+        return path.read_bytes()
+
+
+def partition(*, part):
+    empty = parts.warm_up([parts.head("mass", 0, mixed(240))], request_of(ASKED, 5), "a table")
+    return parts.summarize_part(empty, 0, mixed(240)) if part else empty
+
+
+MADE = {
+    "summary": summary,
+    "summary-laplacian": partial(summary, kernel="laplacian", bandwidth=2.0),
+    "summary-matern-fourier": partial(summary, kernel=ss.kernels.Matern(2.5, 1.5), features="fourier"),
+    "summary-sum-nystroem": partial(
+        summary, kernel=ss.kernels.Gaussian(1.0) + 0.5 * ss.kernels.Cauchy(3.0), features="nystroem"
+    ),
+    "summary-fastfood": partial(
+        summary, features=ss.features.Fastfood(ss.kernels.Gaussian(1.0), 16, random_state=1), n_features=None
+    ),
+    "summary-running": running,
+    "checkpoint": checkpoint,
+    "partition-empty": partial(partition, part=False),
+    "partition": partial(partition, part=True),
+}
+
+
+def write(folder):
+    """Write all files."""
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, make in MADE.items():
+        (folder / f"{name}.ss").write_bytes(make())
+
+
+if __name__ == "__main__":
+    write(sys.argv[1])
