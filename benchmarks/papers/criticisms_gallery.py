@@ -3,6 +3,7 @@
 from concurrent.futures import Executor
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import matplotlib as mpl
 import numpy as np
@@ -38,7 +39,7 @@ def gallery(out: Path, name: str, images: Images, held_out: Images | None, quick
     numbers: dict[str, object] = {"N": len(points), "N of online greedy": len(first), "bandwidth": kernel.bandwidth}
     for method, choice in chosen.items():
         n = len(first) if method == "online greedy" else len(points)
-        found = {
+        found: dict[str, Any] = {
             "rows": n,
             "seconds": choice.seconds,
             "J": judge.J(choice.prototypes),

@@ -57,7 +57,7 @@ def _oracles(n: int) -> dict[str, Floats]:
         waves = np.concatenate([np.cos(projections), np.sin(projections)], axis=1)
         means["sums"].append(narrow.transform(rows).mean(axis=0, dtype=np.float64))
         means["sums and waves"].append(amplitude * waves.mean(axis=0))
-        means["everything"].append(wide.transform(rows).mean(axis=0))
+        means["everything"].append(wide.transform(rows).mean(axis=0, dtype=np.float64))
     return {name: np.array([math.fsum(column) for column in np.transpose(of)]) / len(of) for name, of in means.items()}
 
 

@@ -45,4 +45,5 @@ def arranged(points: Floats, labels: Indices, order: Order) -> Floats:
     """Return the rows as they are, by their first coordinate, or cluster after cluster."""
     if order == "shuffled":
         return points
-    return points[np.argsort(points[:, 0] if order == "by coordinate" else labels, kind="stable")]
+    keys = points[:, 0] if order == "by coordinate" else labels.astype(np.float64)
+    return np.asarray(points[np.argsort(keys, kind="stable")])

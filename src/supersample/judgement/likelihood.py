@@ -55,8 +55,8 @@ def fitted(start: Prior, points: Floats, values: Floats, parts: frozenset[str]) 
         if widths == 0 or not isinstance(kernel, Stationary):
             return Prior(amplitude, kernel, noise)
         factors = np.exp(np.array(rest))
-        bandwidth = np.asarray(kernel.bandwidth, dtype=np.float64) * (factors if widths > 1 else factors[0])
-        return Prior(amplitude, kernel.with_bandwidth(bandwidth if widths > 1 else float(bandwidth)), noise)
+        scaled = (np.atleast_1d(np.asarray(kernel.bandwidth, dtype=np.float64)) * factors).tolist()
+        return Prior(amplitude, kernel.with_bandwidth(tuple(scaled) if widths > 1 else scaled[0]), noise)
 
     def loss(vector: Floats) -> float:
         value = log_likelihood(prior_of(vector), points, values)
