@@ -1,81 +1,140 @@
 # Each target makes the environment it needs under .venvs/ and installs into it; Python 3.11+ and make are all it assumes.
 PYTHON ?= python3
+VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+SUPPORTED := 3.11 3.12 3.13 3.14
 DATA ?= ../shared/data
 OUT ?= out
-VENVS := .venvs
+# Exact versions of everything that tests, demo and documentation use; `make lock` renews them.
+LOCK := constraints/python-$(VERSION).txt
+# An environment belongs to one Python, so that several can be used side by side.
+VENVS := .venvs/$(VERSION)
+BIN := $(if $(filter Windows_NT,$(OS)),Scripts,bin)
 TEST := $(VENVS)/test
+NEWEST := $(VENVS)/newest
+LOWEST := $(VENVS)/lowest
 BENCH := $(VENVS)/bench
 DOCS := $(VENVS)/docs
+DEMO := $(VENVS)/demo
+DEV := $(VENVS)/dev
 PEERS := $(VENVS)/peers
 OLDER := $(VENVS)/peers-older
 WITH_TORCH := $(VENVS)/torch
 # The ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
 TORCH ?= torch>=2.2
-PIP_FLAGS := --quiet --disable-pip-version-check
+PIP := -m pip install --quiet --disable-pip-version-check
+# Tests run on this many processes at a time.
+WORKERS ?= 2
+PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadgroup
 
-.PHONY: test test-torch lint level fuzz demo bench bench-peers papers soak docs pictures clean help
+.PHONY: test suite test-newest test-lowest test-random test-torch lint level fuzz environment lock demo dist coverage bench bench-peers papers soak docs pictures clean help
 
 help:  ## List the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
 
-test: lint  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors)
-	$(TEST)/bin/python -m pytest
+test: lint suite  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors); PYTHON= names the Python
+
+suite: environment  ## The test suite alone, with locked versions
+	$(TEST)/$(BIN)/python $(PYTEST)
+
+lint: environment
+	$(TEST)/$(BIN)/ruff check .
+	$(TEST)/$(BIN)/ruff format --check .
+	$(TEST)/$(BIN)/mypy
+	$(TEST)/$(BIN)/lint-imports
+
+environment: $(TEST)/.installed
+
+test-newest: supported  ## Lint, types and suite with the newest release of everything
+	$(PYTHON) -m venv $(NEWEST)
+	$(NEWEST)/$(BIN)/python $(PIP) --upgrade --upgrade-strategy eager pip --editable '.[test]'
+	$(MAKE) test TEST=$(NEWEST) --assume-old=$(NEWEST)/.installed
+
+test-lowest: $(LOWEST)/.installed  ## The suite with the lowest versions that pyproject.toml states
+	$(LOWEST)/$(BIN)/python $(PYTEST)
+
+test-random: environment  ## The suite in random order; SEED= repeats one
+	$(TEST)/$(BIN)/python $(PYTEST) -p randomly $(if $(SEED),-p randomly --randomly-seed=$(SEED))
 
 test-torch: $(WITH_TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
-	$(WITH_TORCH)/bin/python -m pytest tests/unit/test_fisher_torch.py
+	$(WITH_TORCH)/$(BIN)/python -m pytest tests/unit/test_fisher_torch.py
 
-lint: $(TEST)/.installed
-	$(TEST)/bin/ruff check .
-	$(TEST)/bin/ruff format --check .
-	$(TEST)/bin/mypy
-	$(TEST)/bin/lint-imports
+level: environment  ## The whole calibration study of the two-sample tests (minutes)
+	$(TEST)/$(BIN)/python -m pytest -m level -s
 
-level: $(TEST)/.installed  ## The whole calibration study of the two-sample tests (minutes)
-	$(TEST)/bin/python -m pytest -m level -s
+fuzz: environment  ## A million damaged files for the loader, 100,000 for the readers (half an hour)
+	cd tests && OMP_NUM_THREADS=1 ../$(TEST)/$(BIN)/python -m fuzz --loader 1000000 --readers 100000 --seed 1
 
-fuzz: $(TEST)/.installed  ## A million damaged files for the loader, 100,000 for the readers (half an hour)
-	cd tests && OMP_NUM_THREADS=1 ../$(TEST)/bin/python -m fuzz --loader 1000000 --readers 100000 --seed 1
+coverage: environment  ## Lines and branches that the tests reach, those of compiled loops by their Python twins; page in OUT/coverage
+	$(TEST)/$(BIN)/python $(PYTEST) --cov --cov-report=
+	NUMBA_DISABLE_JIT=1 $(TEST)/$(BIN)/python $(PYTEST) --cov --cov-append --cov-report=term-missing:skip-covered --cov-report=html:$(OUT)/coverage tests/reference tests/unit/test_compiled_twins.py
 
-demo: $(TEST)/.installed  ## See it work
-	$(TEST)/bin/supersample demo --output $(OUT)/demo
+demo: $(DEMO)/.installed  ## See it work
+	$(DEMO)/$(BIN)/supersample demo --output $(OUT)/demo
+
+dist: $(DEV)/.installed  ## Wheel and sdist in dist/, checked in an empty environment outside the repository
+	$(DEV)/$(BIN)/python -c 'import shutil; shutil.rmtree("dist", ignore_errors=True)'
+	$(DEV)/$(BIN)/python -m build
+	$(DEV)/$(BIN)/python .ci/check_dist.py $(LOCK)
+
+lock: $(DEV)/.installed  ## Renew constraints/ for every supported Python
+	for version in $(SUPPORTED); do \
+	    $(DEV)/$(BIN)/uv pip compile --quiet --upgrade --universal --python-version $$version --no-annotate \
+	        --custom-compile-command 'make lock' --extra dev --extra test --extra docs pyproject.toml \
+	        --output-file constraints/python-$$version.txt || exit 1; \
+	done
 
 bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
-	$(BENCH)/bin/python -m benchmarks.speed --data $(DATA) --out $(OUT)/speed
+	$(BENCH)/$(BIN)/python -m benchmarks.speed --data $(DATA) --out $(OUT)/speed
 
-bench-peers: $(PEERS)/.installed $(OLDER)/.installed  ## Beside the field: BENCHMARKS.md and its pictures, all numbers anew
-	$(PEERS)/bin/python -m benchmarks.peers --data $(DATA) --out benchmarks/peers/results
-	$(PEERS)/bin/python -m benchmarks.peers.document
+bench-peers: $(PEERS)/.installed $(OLDER)/.installed  ## Beside the field: BENCHMARKS.md and its pictures, all numbers measured again
+	$(PEERS)/$(BIN)/python -m benchmarks.peers --data $(DATA) --out benchmarks/peers/results
+	$(PEERS)/$(BIN)/python -m benchmarks.peers.document
 
 papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
-	$(BENCH)/bin/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
+	$(BENCH)/$(BIN)/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
 
 soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
-	$(BENCH)/bin/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
+	$(BENCH)/$(BIN)/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
 
 docs: $(DOCS)/.installed  ## The documentation site, in OUT/docs (every warning is an error)
-	$(DOCS)/bin/sphinx-build --builder html --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
+	$(DOCS)/$(BIN)/sphinx-build --builder html --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
 	@echo "open $(OUT)/docs/index.html"
 
-pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn anew
-	$(DOCS)/bin/python docs/pictures.py
+pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn again
+	$(DOCS)/$(BIN)/python docs/pictures.py
 
 clean:  ## Remove environments and outputs
-	rm -rf $(VENVS) $(OUT)
+	rm -rf .venvs $(OUT) dist
 
-$(WITH_TORCH)/.installed: pyproject.toml
-	$(PYTHON) -m venv $(WITH_TORCH)
-	$(WITH_TORCH)/bin/python -m pip install $(PIP_FLAGS) --editable '.[test,torch]' '$(TORCH)'
+.PHONY: supported
+supported:
+	@$(PYTHON) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(SUPPORTED)".split() and "supersample needs one of Python $(SUPPORTED), got %d.%d; set PYTHON=" % sys.version_info[:2])'
+
+# Locked environments; each has the name of the extra that it is made of, and `demo` is the package alone.
+LOCKED := $(TEST) $(DOCS) $(DEV) $(DEMO)
+$(addsuffix /.installed,$(LOCKED)): $(VENVS)/%/.installed: pyproject.toml $(LOCK) | supported
+	$(PYTHON) -m venv --clear $(VENVS)/$*
+	$(VENVS)/$*/$(BIN)/python $(PIP) --constraint $(LOCK) pip setuptools
+	$(VENVS)/$*/$(BIN)/python $(PIP) --constraint $(LOCK) --no-build-isolation --editable '.$(if $(filter-out demo,$*),[$*])'
 	@touch $@
 
-# An environment has the name of the extra that it is made of.
-$(VENVS)/%/.installed: pyproject.toml
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "supersample needs Python 3.11 or later; set PYTHON=")'
-	$(PYTHON) -m venv $(VENVS)/$*
-	$(VENVS)/$*/bin/python -m pip install $(PIP_FLAGS) --editable '.[$*]'
+$(LOWEST)/.installed: pyproject.toml $(DEV)/.installed
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(DEV)/$(BIN)/uv pip install --quiet --resolution lowest-direct --python $(LOWEST)/$(BIN)/python --editable '.[test]'
+	@touch $@
+
+$(BENCH)/.installed $(PEERS)/.installed: $(VENVS)/%/.installed: pyproject.toml | supported
+	$(PYTHON) -m venv --clear $(VENVS)/$*
+	$(VENVS)/$*/$(BIN)/python $(PIP) --editable '.[$*]'
+	@touch $@
+
+$(WITH_TORCH)/.installed: pyproject.toml | supported
+	$(PYTHON) -m venv --clear $(WITH_TORCH)
+	$(WITH_TORCH)/$(BIN)/python $(PIP) --editable '.[test,torch]' '$(TORCH)'
 	@touch $@
 
 # Where these peers do not install, the tables say so and the rest is measured all the same.
-$(OLDER)/.installed: benchmarks/peers/older.txt
-	$(PYTHON) -m venv $(OLDER)
-	-$(OLDER)/bin/python -m pip install $(PIP_FLAGS) --requirement benchmarks/peers/older.txt '$(TORCH)'
+$(OLDER)/.installed: benchmarks/peers/older.txt | supported
+	$(PYTHON) -m venv --clear $(OLDER)
+	-$(OLDER)/$(BIN)/python $(PIP) --requirement benchmarks/peers/older.txt '$(TORCH)'
 	@touch $@

@@ -1,0 +1,122 @@
+"""What any version saved, this one loads: files of each format, and files from an environment with other versions."""
+
+import hashlib
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import supersample as ss
+from golden.make import MADE, mixed
+from golden.pass_on import PASSED, saved_again
+from supersample.engines import parts
+from supersample.errors import InputError
+from supersample.summary.container import FORMAT_VERSION, from_bytes
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"
+FILES = sorted(GOLDEN.glob("format-*/*.ss"))
+#: The version that wrote the tables in a folder: others may lay the same table out in other bytes.
+WRITTEN_BY = {"format-1": "26"}
+
+
+def assert_same_contents(left, right):
+    """Check that two files hold the same header, arrays and table, to the bit."""
+    first, second = from_bytes(left, "left"), from_bytes(right, "right")
+    assert first.header == second.header
+    assert len(first.arrays) == len(second.arrays)
+    for one, other in zip(first.arrays, second.arrays, strict=True):
+        assert one.dtype == other.dtype
+        assert one.tobytes() == other.tobytes()
+    assert first.table.equals(second.table, check_metadata=True)
+
+
+def test_this_version_has_golden_files_of_its_format():
+    present = {path.stem for path in (GOLDEN / f"format-{FORMAT_VERSION}").glob("*.ss")}
+    assert present == set(MADE)
+    assert {path.parent.name for path in FILES} == set(WRITTEN_BY)
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
+def test_a_golden_file_is_saved_again_as_it_was(path):
+    data = path.read_bytes()
+    again = saved_again(data, path.name)
+    assert_same_contents(data, again)
+    if pa.__version__.split(".")[0] == WRITTEN_BY[path.parent.name]:
+        assert again == data
+
+
+@pytest.mark.parametrize("path", [path for path in FILES if path.stem.startswith("summary")], ids=lambda path: path.stem)
+def test_a_golden_summary_can_be_used(path):
+    summary = ss.load(path)
+    n_rows = 5_600 if path.stem == "summary-running" else 240
+    assert summary.n_seen == n_rows
+    rows = summary.prototypes
+    weights = rows["_weight"].to_numpy()
+    assert abs(weights.sum() - 1.0) < 1e-9
+    if n_rows == 240:  # rows came back as they went in
+        source = mixed(240)
+        assert rows.select(source.column_names).equals(source.take(rows["_row"].combine_chunks()))
+        assert summary.compare(ss.summarize(source, like=summary, random_state=1)).pvalue > 0.05
+    assert 0 < summary.mmd < 0.5
+    assert summary.merge(ss.load(path)).n_seen == 2 * n_rows
+
+
+def test_a_golden_checkpoint_is_resumed(tmp_path):
+    path = tmp_path / "rows.checkpoint"
+    shutil.copy(GOLDEN / "format-1" / "checkpoint.ss", path)
+    options = {"prototypes": 6, "criticisms": 3, "random_state": 5, "n_features": 24}
+    resumed = ss.summarize(iter([mixed(300)]), **options, checkpoint=path)
+    assert resumed.n_seen == 300
+    whole = ss.summarize(mixed(300), **options)
+    assert resumed.prototypes["_row"].to_pylist() == whole.prototypes["_row"].to_pylist()
+
+
+def test_golden_partitions_are_merged():
+    empty, part = ((GOLDEN / "format-1" / f"{name}.ss").read_bytes() for name in ("partition-empty", "partition"))
+    other = parts.summarize_part(empty, 1, mixed(60))
+    merged = parts.finish(parts.merge_parts(part, other), "a table")
+    assert merged.n_seen == 300
+    np.testing.assert_allclose(merged.prototypes["_weight"].to_numpy().sum(), 1.0)
+
+
+def test_a_later_format_is_refused_by_its_number(tmp_path):
+    data = bytearray((GOLDEN / "format-1" / "summary.ss").read_bytes())
+    data[8] = FORMAT_VERSION + 1
+    whole = bytes(data[:-32]) + hashlib.sha256(bytes(data[:-32])).digest()
+    (tmp_path / "later.ss").write_bytes(whole)
+    with pytest.raises(InputError, match=rf"format version {FORMAT_VERSION + 1}.*use a newer release"):
+        ss.load(tmp_path / "later.ss")
+
+
+def _other_environments():
+    """Return the Pythons of environments that `make` made for other versions, with the package in them."""
+    own = Path(sys.prefix).resolve()
+    found = [*ROOT.glob(".venvs/*/test/bin/python"), *ROOT.glob(".venvs/*/test/Scripts/python.exe")]
+    return [path for path in sorted(found) if path.parents[1].resolve() != own and (path.parents[1] / ".installed").exists()]
+
+
+@pytest.mark.skipif(not _other_environments(), reason="no environment of another Python (make environment PYTHON=...)")
+@pytest.mark.parametrize("other", _other_environments(), ids=lambda path: path.parents[2].name)
+def test_files_pass_between_environments(other, tmp_path):
+    """Files from here are loaded there and saved again, files made there are loaded here: the same contents."""
+    for name in PASSED:
+        (tmp_path / f"{name}.ss").write_bytes(MADE[name]())
+    done = subprocess.run(
+        [other, "-W", "error", "-m", "golden.pass_on", tmp_path], cwd=ROOT / "tests", capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    versions = json.loads(done.stdout)
+    assert versions["python"] != ".".join(map(str, sys.version_info[:2]))
+    for name in PASSED:
+        ours, back, theirs = ((tmp_path / f"{name}{ending}.ss").read_bytes() for ending in ("", "-back", "-theirs"))
+        assert_same_contents(ours, back)
+        assert_same_contents(theirs, saved_again(theirs, "theirs"))
+        if versions["pyarrow"] == pa.__version__:
+            assert back == ours
+            assert saved_again(theirs, "theirs") == theirs
