@@ -168,7 +168,7 @@ def test_make_targets_that_are_named_exist():
     named, there = targets_named(), targets_of(read(ROOT / "Makefile"))
     assert [f"make {target} in {name}" for target, name in named if target not in there] == []
     assert {target for target, name in named if name == "test.yml"} == {
-        "lint", "suite", "suite-newest", "test-lowest", "docs", "dist",
+        "lint", "suite", "test-newest", "test-lowest", "docs", "dist",
     }  # fmt: skip
     assert {"dist"} == {target for target, name in named if name == "release.yml"}
     assert {target for target, name in named if name == "CONTRIBUTING.md"} >= {"test", "lock", "dist", "level", "fuzz", "soak"}
@@ -178,7 +178,7 @@ def test_make_targets_that_are_named_exist():
     ("makefile", "targets"),
     [
         ("test: lint\n\tpytest\nlint:\n\truff\n", {"test", "lint"}),
-        ("suite suite-newest: %: x\n", {"suite", "suite-newest"}),
+        ("suite test-newest: %: x\n", {"suite", "test-newest"}),
         ("OUT := out\nTEST ?= a\n# note: this\n$(VENVS)/%/.done: a\n.PHONY: b\n", set()),
     ],
 )
