@@ -102,7 +102,7 @@ def _other_environments():
 
 
 @pytest.mark.skipif(not _other_environments(), reason="no environment of another Python (make environment PYTHON=...)")
-@pytest.mark.parametrize("other", _other_environments(), ids=lambda path: path.parents[2].name)
+@pytest.mark.parametrize("other", _other_environments(), ids=str)
 def test_files_pass_between_environments(other, tmp_path):
     """Files from here are loaded there and saved again, files made there are loaded here: the same contents."""
     for name in PASSED:

@@ -42,10 +42,17 @@ def pieces(batch: pa.RecordBatch | pa.Table) -> Iterator[Any]:
     rows = batch.num_rows
     if rows == 0:
         return
-    fitting = int(rows * (MAX_BYTES / max(1, batch.nbytes)))
+    fitting = int(rows * (MAX_BYTES / max(1, _size(batch))))
     step = max(1, min(MAX_ROWS, fitting))
     for start in range(0, rows, step):
         yield batch.slice(start, step)
+
+
+def _size(batch: pa.RecordBatch | pa.Table) -> int:
+    try:
+        return int(batch.nbytes)
+    except pa.ArrowTypeError:  # older versions of PyArrow cannot tell what of its buffers a view uses
+        return int(batch.get_total_buffer_size())
 
 
 def sound(batch: pa.RecordBatch) -> Batches:
