@@ -9,8 +9,8 @@ from scipy import special
 from supersample._compiled import hadamard
 from supersample._typing import Indices, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.kernels import KernelLike
 from supersample.features.waves import Waves
+from supersample.kernels import KernelLike
 
 __all__ = ["Fastfood"]
 

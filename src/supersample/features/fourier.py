@@ -10,8 +10,8 @@ from scipy import special
 from supersample._random import Seed
 from supersample._typing import Floats, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.kernels import Kernel, KernelLike
 from supersample.features.waves import Waves
+from supersample.kernels import Kernel, KernelLike
 from supersample.records.arrays import choose
 
 __all__ = ["Fourier"]

@@ -11,7 +11,7 @@ from supersample._random import as_seed
 from supersample._typing import RandomState
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
-from supersample.features.kernels import KernelLike
+from supersample.kernels import KernelLike
 from supersample.records.arrays import check_count
 from supersample.records.encoding import ColumnChoice
 from supersample.records.sources import Source, open_source

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from supersample._typing import Floats
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels.stationary import Stationary
 
 __all__ = ["Laplacian"]
 

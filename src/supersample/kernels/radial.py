@@ -14,7 +14,7 @@ from scipy import special
 
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels.stationary import Stationary
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "Radial"]
 
