@@ -19,7 +19,7 @@ from supersample.selection.plan import settings_of
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
 from supersample.summary.container import as_path, behind_link
-from supersample.summary.lock import alone
+from supersample.summary.lock import exclusive_lock
 from supersample.summary.outcome import read
 from supersample.summary.progress import Bar, Progress
 from supersample.summary.state import Request, State
@@ -89,7 +89,7 @@ def summarize(
         None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
         _seconds(checkpoint_seconds),
     )
-    with alone(saver.path, "checkpoint"):
+    with exclusive_lock(saver.path, "checkpoint"):
         return _summary(_run(given, saver.resume() or state, saver, tell), given.label)
 
 
