@@ -6,7 +6,7 @@ from dataclasses import fields, is_dataclass
 import numpy as np
 
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 
 
 def gains(x, held, mean):

@@ -15,7 +15,7 @@ from benchmarks.papers.geometric_data import NAMES, Split, coreset, read
 from benchmarks.papers.geometric_distributed import METHODS, Wait, choose, choose_alone, in_order, lines_of, longest_way
 from benchmarks.papers.herding_data import KERNEL, mixture
 from benchmarks.papers.trials import one_thread_workers
-from supersample.features.kernels import KernelLike
+from supersample.kernels import KernelLike
 
 __all__ = ["run"]
 

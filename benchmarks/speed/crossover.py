@@ -5,7 +5,7 @@ import math
 from benchmarks.speed.report import Benchmark, Context, Result, Row
 from benchmarks.speed.timing import in_child
 from benchmarks.speed.tree_search import fit_and_read
-from supersample.features.kernels import Gaussian
+from supersample.kernels import Gaussian
 from supersample.selection.plan import Settings
 
 __all__ = ["BENCHMARK"]

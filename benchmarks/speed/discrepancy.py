@@ -12,8 +12,8 @@ from benchmarks.speed.timing import best_of, in_child
 from benchmarks.speed.workloads import BANDWIDTH, D, two_samples
 from supersample import mmd2
 from supersample._typing import Floats
-from supersample.features.kernels import Gaussian
 from supersample.judgement.discrepancy import Method
+from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]
 

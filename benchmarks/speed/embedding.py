@@ -11,7 +11,7 @@ from benchmarks.speed.timing import in_child
 from supersample import MeanEmbedding
 from supersample._typing import Floats, Reals
 from supersample.features import Fourier
-from supersample.features.kernels import Gaussian
+from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]
 

@@ -9,7 +9,7 @@ from benchmarks.speed.timing import in_child, race
 from benchmarks.speed.workloads import BANDWIDTH, D, two_samples
 from supersample._typing import Reals
 from supersample.features import Fourier
-from supersample.features.kernels import Gaussian
+from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]
 

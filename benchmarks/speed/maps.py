@@ -10,7 +10,7 @@ from benchmarks.speed.report import Benchmark, Context, Result, Row, Target
 from benchmarks.speed.timing import race
 from supersample._typing import Points
 from supersample.features import Fastfood, FeatureMap, Fourier
-from supersample.features.kernels import Gaussian
+from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]
 

@@ -10,8 +10,8 @@ from benchmarks.speed.report import Benchmark, Context, Result, Row, Target
 from benchmarks.speed.timing import best_of, in_child
 from benchmarks.speed.workloads import BANDWIDTH, D, two_samples
 from supersample import TestResult, two_sample_test
-from supersample.features.kernels import Gaussian
 from supersample.judgement.discrepancy import Method
+from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]
 

@@ -11,7 +11,7 @@ from benchmarks.speed.truth import Truth
 from benchmarks.speed.workloads import mixture
 from supersample import SuperSampler
 from supersample._typing import Floats
-from supersample.features.kernels import Gaussian
+from supersample.kernels import Gaussian
 from supersample.selection import stream
 from supersample.selection.rows import Rows
 

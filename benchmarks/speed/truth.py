@@ -6,8 +6,8 @@ import numpy as np
 
 from supersample import mmd2
 from supersample._typing import Floats, PointsLike
-from supersample.features.kernels import Gaussian
-from supersample.features.kernels.bandwidth import median_distance
+from supersample.kernels import Gaussian
+from supersample.kernels.bandwidth import median_distance
 
 __all__ = ["Truth", "median_kernel"]
 

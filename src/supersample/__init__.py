@@ -1,49 +1,33 @@
 """Replace a data set, or a stream without end, by the few real points that stand for it."""
 
-import sys
-from typing import TYPE_CHECKING
-
-from supersample import errors, features
-from supersample.embedding import MeanEmbedding, measures
-from supersample.engines import herd, sbq, summarize, wkh
-from supersample.features import kernels
-from supersample.judgement import (
-    Integral,
-    TestResult,
-    circular_discrepancy,
-    circular_ensemble,
-    integrate,
-    mmd2,
-    two_sample_test,
-)
-from supersample.selection import (
-    Critique,
-    Selection,
-    critic,
-    frank_wolfe,
-    online_critic,
-    quadrature_weights,
-)
-from supersample.summary import Comparison, Progress, Summary, load
+# Type checkers take this for true; the name is not imported from `typing`, so that nothing at all is imported here.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    from supersample import errors, features, kernels, measures
+    from supersample.embedding import MeanEmbedding
+    from supersample.engines import herd, sbq, summarize, wkh
+    from supersample.judgement import (
+        Integral,
+        TestResult,
+        circular_discrepancy,
+        circular_ensemble,
+        integrate,
+        mmd2,
+        two_sample_test,
+    )
+    from supersample.selection import (
+        Critique,
+        Selection,
+        critic,
+        frank_wolfe,
+        online_critic,
+        quadrature_weights,
+    )
+    from supersample.summary import Comparison, Progress, Summary, load
     from supersample.summary.sampler import SuperSampler
-else:
 
-    def __getattr__(name):
-        """Import the estimator when it is first asked for: scikit-learn takes as long to import as all the rest together."""
-        if name == "SuperSampler":
-            from supersample.summary.sampler import SuperSampler
-
-            globals()[name] = SuperSampler
-            return SuperSampler
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-
-
-# `import supersample.kernels` works as `supersample.kernels` does: kernels live with the features that approximate them.
-sys.modules[__name__ + ".kernels"] = kernels
-# Measures live with the embeddings that they have.
-sys.modules[__name__ + ".measures"] = measures
+__version__ = "0.1.0"
 
 __all__ = [
     "Comparison",
@@ -74,6 +58,52 @@ __all__ = [
     "two_sample_test",
     "wkh",
 ]
+
+#: Where each public name comes from. It is imported when it is first asked for: all of them together take seconds, most of it
+#: for Numba and scikit-learn.
+_HOMES = {
+    "Comparison": "supersample.summary",
+    "Critique": "supersample.selection",
+    "Integral": "supersample.judgement",
+    "MeanEmbedding": "supersample.embedding",
+    "Progress": "supersample.summary",
+    "Selection": "supersample.selection",
+    "Summary": "supersample.summary",
+    "SuperSampler": "supersample.summary.sampler",
+    "TestResult": "supersample.judgement",
+    "circular_discrepancy": "supersample.judgement",
+    "circular_ensemble": "supersample.judgement",
+    "critic": "supersample.selection",
+    "errors": "supersample",
+    "features": "supersample",
+    "frank_wolfe": "supersample.selection",
+    "herd": "supersample.engines",
+    "integrate": "supersample.judgement",
+    "kernels": "supersample",
+    "load": "supersample.summary",
+    "measures": "supersample",
+    "mmd2": "supersample.judgement",
+    "online_critic": "supersample.selection",
+    "quadrature_weights": "supersample.selection",
+    "sbq": "supersample.engines",
+    "summarize": "supersample.engines",
+    "two_sample_test": "supersample.judgement",
+    "wkh": "supersample.engines",
+}
+
+
+if not TYPE_CHECKING:  # a checker that saw this function would take every misspelt name for one of ours
+
+    def __getattr__(name):
+        """Import a public name when it is first asked for, and keep it."""
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from importlib import import_module
+
+        home = _HOMES[name]
+        value = import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

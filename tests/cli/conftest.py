@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 from click.testing import CliRunner
 
-from supersample.cli import main
+from supersample.cli.group import group
 
 
 def table(seed, shift=0.0, rows=600):
@@ -33,7 +33,7 @@ def run():
     """Run a command; its exit status is checked, its results come back as text or, of JSON, as values."""
 
     def call(*arguments, status=0, stdin=None):
-        done = CliRunner().invoke(main, [str(each) for each in arguments], input=stdin)
+        done = CliRunner().invoke(group, [str(each) for each in arguments], input=stdin)
         if done.exception is not None and not isinstance(done.exception, SystemExit):
             raise done.exception
         assert done.exit_code == status, done.output
@@ -51,6 +51,6 @@ def saved(data, tmp_path_factory):
     for name, more in (("a", base), ("b", []), ("moved", [])):
         source = next(data.glob(f"{name}.*"))
         like = [] if name == "a" else ["--like", str(folder / "a.ss"), "--seed", "2", "-q"]
-        done = CliRunner().invoke(main, ["summarize", str(source), "-o", str(folder / f"{name}.ss"), *more, *like])
+        done = CliRunner().invoke(group, ["summarize", str(source), "-o", str(folder / f"{name}.ss"), *more, *like])
         assert done.exit_code == 0, done.output
     return folder

@@ -5,12 +5,12 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse
-from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern, as_family, as_kernel, median_distance
 
 import supersample as ss
 from supersample.embedding import mean
 from supersample.errors import InputError, InputTypeError, MismatchError, SupersampleError
 from supersample.features import Fastfood, Fourier, Nystroem
+from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern, as_family, as_kernel, median_distance
 
 GOOD = np.random.default_rng(0).normal(size=(20, 3))
 PHI = Fourier(Gaussian(1.0), 8, random_state=0)

@@ -108,7 +108,11 @@ def test_files_pass_between_environments(other, tmp_path):
     for name in PASSED:
         (tmp_path / f"{name}.ss").write_bytes(MADE[name]())
     done = subprocess.run(
-        [other, "-W", "error", "-m", "golden.pass_on", tmp_path], cwd=ROOT / "tests", capture_output=True, text=True, check=False
+        [other, "-W", "error", "-m", "golden.pass_on", tmp_path],
+        cwd=ROOT / "tests",
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     versions = json.loads(done.stdout)

@@ -5,10 +5,10 @@ import inspect
 import numpy as np
 import pytest
 import scipy.sparse
-from supersample.kernels import Gaussian
 
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.kernels import Gaussian
 
 GOOD = np.random.default_rng(0).normal(size=(20, 3))
 PHI = ss.features.Fourier(Gaussian(1.0), 16, random_state=0)

@@ -4,9 +4,9 @@ import tracemalloc
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian
 
 import supersample as ss
+from supersample.kernels import Gaussian
 
 N = 200_000
 POOL = np.random.default_rng(0).normal(size=(N, 2))

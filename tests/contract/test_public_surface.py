@@ -1,10 +1,13 @@
 """The public surface is written down, complete, documented, and quiet to import."""
 
+import ast
 import inspect
 import pkgutil
 import subprocess
 import sys
+import tomllib
 import types
+from pathlib import Path
 
 import pytest
 
@@ -53,22 +56,59 @@ def test_every_promised_name_is_there_and_documented():
 
 def test_no_stray_public_names_in_the_package():
     submodules = {module.name for module in pkgutil.iter_modules(ss.__path__)}
-    stray = {
-        name
-        for name, value in vars(ss).items()
-        if not name.startswith("_") and name not in ss.__all__ and name not in submodules and value is not sys
-    }
+    stray = {name for name in vars(ss) if not name.startswith("_") and name not in ss.__all__ and name not in submodules}
     assert stray <= {"TYPE_CHECKING"}
+
+
+def seen_by_type_checkers():
+    """The public names that `__init__.py` imports for type checkers, and the modules that they come from."""
+    (block,) = [
+        node
+        for node in ast.parse(Path(ss.__file__).read_text()).body
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+    ]
+    return {name.name: node.module for node in block.body for name in node.names}
+
+
+def test_type_checkers_see_what_is_imported_late():
+    assert seen_by_type_checkers() == ss._HOMES
+    assert sorted(ss._HOMES) == ss.__all__
+
+
+def test_the_version_is_the_one_of_the_package():
+    about = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
+    assert ss.__version__ == about["project"]["version"]
+
+
+def child(code):
+    return subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, timeout=120, check=False)
+
+
+def test_import_imports_nothing_else():
+    code = "import sys; before = set(sys.modules); import supersample; print(*sorted(set(sys.modules) - before))"
+    assert child(code).stdout == "supersample\n"
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import supersample as ss; found = [ss.errors, ss.features, ss.kernels, ss.measures]",
+        "from supersample import errors, features, kernels, measures; found = [errors, features, kernels, measures]",
+        "import supersample.errors as a, supersample.features as b, supersample.kernels as c, supersample.measures as d; "
+        "from supersample.kernels import Gaussian; found = [a, b, c, d]",
+    ],
+)
+def test_public_modules_are_there_however_they_are_imported(code):
+    done = child(f"{code}; print(*(each.__name__ for each in found))")
+    assert done.stdout == "supersample.errors supersample.features supersample.kernels supersample.measures\n", done.stderr
 
 
 def test_what_is_imported_late_is_listed_and_misspellings_are_told():
     code = (
-        "import supersample as ss; assert 'SuperSampler' in dir(ss); from supersample import *; SuperSampler(5); ss.SuperSample"
+        "import supersample as ss; assert set(ss.__all__) <= set(dir(ss)); from supersample import *; SuperSampler(5); ss.Super"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False)
-    assert (
-        done.stderr.strip().splitlines()[-1].startswith("AttributeError: module 'supersample' has no attribute 'SuperSample'")
-    )
+    last = child(code).stderr.strip().splitlines()[-1]
+    assert last.startswith("AttributeError: module 'supersample' has no attribute 'Super'")
 
 
 @pytest.mark.parametrize("name", public_modules())
@@ -124,6 +164,8 @@ import numba, scipy.stats, sklearn.base  # scikit-learn itself imports pandas wh
 dependencies = set(sys.modules)
 before = logging.root.handlers[:], logging.root.level
 import supersample
+for name in supersample.__all__:
+    getattr(supersample, name)
 assert (logging.root.handlers, logging.root.level) == before, "logging was configured"
 ours = {name.split(".")[0] for name in set(sys.modules) - dependencies}
 heavy = {"matplotlib", "pandas", "polars", "dask", "pyspark", "torch", "jax", "duckdb", "IPython"} & ours
@@ -132,8 +174,6 @@ assert not heavy, heavy
 
 
 def test_import_is_quiet_and_light():
-    done = subprocess.run(
-        [sys.executable, "-W", "error", "-c", QUIET], capture_output=True, text=True, timeout=120, check=False
-    )
+    done = child(QUIET)
     assert done.returncode == 0, done.stderr
     assert done.stdout == done.stderr == ""

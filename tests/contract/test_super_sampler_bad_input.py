@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse
-from supersample.kernels import Cauchy, Function, Gaussian
 
 import stream_oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError, SupersampleError
 from supersample.features import Fourier
+from supersample.kernels import Cauchy, Function, Gaussian
 from supersample.selection import polish
 
 GOOD = np.random.default_rng(0).normal(size=(60, 3))

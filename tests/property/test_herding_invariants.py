@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from supersample.kernels import Gaussian
 
 import supersample as ss
+from supersample.kernels import Gaussian
 from supersample.selection.weighting import simplex_weights
 
 seeds = st.integers(0, 2**32 - 1)

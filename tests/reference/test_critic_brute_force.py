@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 import critic_oracles as oracle
 import supersample as ss
+from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 from supersample.selection import greedy, pool
 
 KERNELS = (

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Laplacian
 
 import critic_oracles as oracle
 from supersample._compiled.criticisms import first_entry
+from supersample.kernels import Cauchy, Gaussian, Laplacian
 from supersample.selection.criticisms import Criticisms
 from supersample.selection.rows import Rows
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Function, Gaussian, Laplacian
 
 import critic_oracles as oracle
 import supersample as ss
+from supersample.kernels import Function, Gaussian, Laplacian
 from supersample.selection.critic import explain
 from supersample.selection.pool import ExactPool
 

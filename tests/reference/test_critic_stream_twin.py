@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian
 
 import critic_oracles as oracle
 import stream_oracles
 import supersample as ss
 from supersample.features import Fourier
+from supersample.kernels import Cauchy, Gaussian
 from supersample.selection.stream import drain
 
 

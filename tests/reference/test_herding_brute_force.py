@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 import herding_oracles as oracles
 import supersample as ss
+from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 RNG = np.random.default_rng(11)
 POOL = RNG.normal(size=(150, 2))

@@ -5,11 +5,11 @@ import itertools
 
 import numpy as np
 import pytest
-from supersample.kernels import Function, Gaussian, Matern
 
 import herding_oracles as oracles
 import supersample as ss
 from supersample.errors import InputError
+from supersample.kernels import Function, Gaussian, Matern
 
 RNG = np.random.default_rng(11)
 POOL = RNG.normal(size=(60, 2))

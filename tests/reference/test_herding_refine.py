@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian
 
 import herding_oracles as oracles
 import supersample as ss
+from supersample.kernels import Gaussian
 from supersample.selection.refine import climb
 
 MIXTURE = ss.measures.GaussianMixture([1.0, 2.0], [[0.0, 0.0], [2.0, 1.0]], [np.eye(2), [[0.5, 0.2], [0.2, 0.4]]])

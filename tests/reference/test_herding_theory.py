@@ -4,10 +4,10 @@ import itertools
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian, Laplacian
 
 import herding_oracles as oracles
 import supersample as ss
+from supersample.kernels import Gaussian, Laplacian
 
 MIXTURE = ss.measures.GaussianMixture([1.0, 2.0], [[0.0, 0.0], [2.0, 1.0]], [np.eye(2), [[0.5, 0.2], [0.2, 0.4]]])
 KERNEL = Gaussian(0.5)

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Laplacian
 
 import critic_oracles as oracle
 import supersample as ss
+from supersample.kernels import Cauchy, Gaussian, Laplacian
 
 KERNELS = (Gaussian(0.5), Laplacian(1.0), Cauchy(0.5), Gaussian(1.0) + 0.3 * Laplacian(1.0))
 

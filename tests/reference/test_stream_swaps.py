@@ -5,13 +5,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from supersample.kernels import Gaussian
 
 import stream_oracles
 from supersample._compiled import swaps
 from supersample._random import as_seed
 from supersample.embedding.moments import scale_weights, squared_norms
 from supersample.features import Fourier
+from supersample.kernels import Gaussian
 from supersample.selection import stream
 from supersample.selection.plan import Plan, Settings
 from supersample.selection.reservoir import Reservoir, shadows_of

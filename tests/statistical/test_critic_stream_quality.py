@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
-from supersample.kernels import Gaussian
 
 import critic_oracles as oracle
 import stream_oracles
 import supersample as ss
+from supersample.kernels import Gaussian
 from supersample.selection.greedy import greedy_criticisms
 
 SIZE, CRITICS = 30, 10

@@ -8,9 +8,9 @@ import functools
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian
 
 import supersample as ss
+from supersample.kernels import Gaussian
 
 
 @functools.cache

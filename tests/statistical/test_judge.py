@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 import stream_oracles
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fourier
 from supersample.features.judge import Judge
+from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 KERNELS = {
     "gaussian": Gaussian(1.3),

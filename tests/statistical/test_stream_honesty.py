@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 import stream_oracles
 import supersample as ss
 from supersample.features import Landmark
 from supersample.judgement.certificate import captured_energy, certify, theorem_one
+from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 from supersample.selection import polish
 
 N = 6000

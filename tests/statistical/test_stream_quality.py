@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian
 
 import stream_oracles
 import supersample as ss
+from supersample.kernels import Gaussian
 from supersample.selection import polish
 
 N, M = 20_000, 100

@@ -4,12 +4,12 @@ import json
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier, Nystroem
 from supersample.features.judge import Judge
+from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 
 @pytest.mark.parametrize("make", [Fourier, Fastfood])

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Function, Gaussian, Matern
 
 import herding_oracles as oracles
 import supersample as ss
+from supersample.kernels import Cauchy, Function, Gaussian, Matern
 
 METHODS = [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe]
 VARIANTS = ["fixed", "line-search", "fully-corrective", "away", "pairwise"]

@@ -5,12 +5,12 @@ import re
 
 import numpy as np
 import pytest
-from supersample.kernels import Function, Gaussian, Laplacian
 
 import herding_oracles as oracles
 import supersample as ss
 from supersample._random import as_seed
-from supersample.embedding.measures.embedded import Embedded
+from supersample.kernels import Function, Gaussian, Laplacian
+from supersample.measures.embedded import Embedded
 from supersample.selection import judging
 from supersample.selection.judging import sampled_squares
 

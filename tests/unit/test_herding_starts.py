@@ -4,11 +4,11 @@ import dataclasses
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian
 
 import herding_oracles as oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.kernels import Gaussian
 from supersample.selection.residual import residual_of
 from supersample.selection.target import FeatureField
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian, Matern
 
 import supersample as ss
 from supersample.errors import InputError, InputTypeError
+from supersample.kernels import Gaussian, Matern
 
 BOX = ss.measures.Uniform([0.0, 0.0], [1.0, 2.0])
 NORMAL = ss.measures.GaussianMixture([1.0], [[0.5]], [[[0.3]]])

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Laplacian
 
 import supersample as ss
 from supersample.errors import InputError, MismatchError
+from supersample.kernels import Cauchy, Gaussian, Laplacian
 
 BOX = ss.measures.Uniform([0.0, 0.0], [1.0, 2.0])
 LINE = ss.measures.Uniform(-1.0, 1.0)

@@ -5,9 +5,9 @@ import math
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern, Sum, as_family, as_kernel, median_distance
 
 import supersample as ss
+from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern, Sum, as_family, as_kernel, median_distance
 
 ORIGIN, POINT = [[0.0, 0.0]], [[3.0, 4.0]]
 BY_HAND = [

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 import supersample as ss
 from supersample.errors import InputError, InputTypeError
 from supersample.features import Fourier, Landmark
 from supersample.features.nystroem import Nystroem
+from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 SAMPLE = np.random.default_rng(0).normal(size=(800, 2))
 PHI = Landmark.from_sample(Gaussian(1.0), SAMPLE, n_residual=256, random_state=0)

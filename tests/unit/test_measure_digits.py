@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from supersample.kernels import Gaussian, Laplacian, Matern
 
 import supersample as ss
+from supersample.kernels import Gaussian, Laplacian, Matern
 
 NODES, NODE_WEIGHTS = np.polynomial.legendre.leggauss(40)
 KERNELS = {

@@ -4,11 +4,11 @@ import itertools
 
 import numpy as np
 import pytest
-from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 import herding_oracles as oracles
 import supersample as ss
 from supersample.errors import InputError, MismatchError
+from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 ONE_DIMENSIONAL = [
     Gaussian(0.7),

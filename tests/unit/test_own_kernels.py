@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import rbf_kernel
-from supersample.kernels import Gaussian, as_kernel
 
 import supersample as ss
 from supersample.errors import InputError, MismatchError
+from supersample.kernels import Gaussian, as_kernel
 
 
 class Scaled:

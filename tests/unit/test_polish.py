@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from supersample.kernels import Function, Gaussian, Matern
 
 import stream_oracles
+from supersample.kernels import Function, Gaussian, Matern
 from supersample.selection import polish as module
 from supersample.selection.calibration import _RIDGE, calibrate
 from supersample.selection.pool import ExactPool

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from supersample.kernels import Function, Gaussian
 
 import stream_oracles
 import supersample as ss
 from supersample.features import Fastfood, Fourier, Landmark
+from supersample.kernels import Function, Gaussian
 from supersample.selection import polish, second_look
 from supersample.selection import stream as stream_module
 from supersample.selection.atoms import Atoms

@@ -1,5 +1,16 @@
 """The command line: summarize, compare, merge, show, report, demo."""
 
-from supersample.cli.group import main
-
 __all__ = ["main"]
+
+
+def main() -> None:
+    """Run the command `supersample`; it can be stopped from its first import on."""
+    try:
+        from supersample.cli import interrupts
+
+        interrupts.install()
+    except KeyboardInterrupt:
+        raise SystemExit(130) from None
+    from supersample.cli.group import group
+
+    group(prog_name="supersample")

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from supersample.cli.interrupts import starting
 from supersample.cli.options import as_json, page, progress, quiet, seed
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
 from supersample.cli.running import is_data, load, run
@@ -57,8 +58,8 @@ def compare(
     found = first.compare(second)
     written: dict[str, str] = {}
     if page is not None:
-        from supersample.report import write_comparison
-
+        with starting():
+            from supersample.report import write_comparison
         written["report"] = str(write_comparison(first, second, page, comparison=found))
     drift = bool(found.rejects(level))
     left_out = {note.name: note.note for note in first.columns if note.kind == "left out"}
@@ -83,8 +84,8 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
     sources: tuple[Source | None, Source | None] = (None, None)
     lead = int(is_data(left) and not is_data(right))  # the side that the other is made like
     if is_data(left) and is_data(right):
-        from supersample.records.sources import alike, empty_columns, open_source
-
+        with starting():
+            from supersample.records.sources import alike, empty_columns, open_source
         opened = open_source(left), open_source(right)
         sources = alike(*opened)
         lead = int(bool(empty_columns(opened[0]) - empty_columns(opened[1])))  # what is empty has no place in a kernel

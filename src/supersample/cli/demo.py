@@ -6,18 +6,19 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import numpy as np
-import pyarrow as pa
 
+from supersample.cli.interrupts import starting
 from supersample.cli.output import say, tell
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from supersample.summary import Summary
 
 __all__ = ["demo"]
 
 _BATCH = 200
-_SHADES = np.array(list(" .:-=+*#%@"))
+_SHADES = " .:-=+*#%@"
 
 
 @click.command(short_help="See it work on handwritten digits.")
@@ -31,9 +32,11 @@ def demo(folder: Path) -> None:
       supersample demo
       supersample demo -o digits
     """
-    from supersample.report import write_comparison, write_report
-    from supersample.summary import summarize
+    with starting():
+        import pyarrow as pa
 
+        from supersample.report import write_comparison, write_report
+        from supersample.summary import summarize
     folder.mkdir(parents=True, exist_ok=True)
     digits = _digits()
     begun = time.perf_counter()
@@ -61,16 +64,18 @@ def demo(folder: Path) -> None:
     tell(str(write_comparison(first, without, folder / "without-ones.html", title="Digits with and without ones")))
 
 
-def _digits() -> pa.Table:
-    from sklearn.datasets import load_digits
-
+def _digits() -> "pa.Table":
+    with starting():
+        import numpy as np
+        import pyarrow as pa
+        from sklearn.datasets import load_digits
     pixels, labels = load_digits(return_X_y=True)
     order = np.random.default_rng(0).permutation(len(pixels))
     flat = pa.array(pixels[order].astype(np.uint8).reshape(-1))
     return pa.table({"image": pa.FixedSizeListArray.from_arrays(flat, pixels.shape[1]), "digit": labels[order]})
 
 
-def _stream(table: pa.Table) -> Iterator[pa.Table]:
+def _stream(table: "pa.Table") -> Iterator["pa.Table"]:
     return (table.slice(start, _BATCH) for start in range(0, table.num_rows, _BATCH))
 
 
@@ -88,10 +93,12 @@ def _told(summary: "Summary") -> str:
     )
 
 
-def _drawn(table: pa.Table) -> str:
+def _drawn(table: "pa.Table") -> str:
     """Draw 8 x 8 images side by side, two rows of pixels a line."""
+    import numpy as np
+
     pixels = np.array(table["image"].to_pylist(), dtype=np.float64).reshape(-1, 8, 8)
     bright = (pixels[:, ::2] + pixels[:, 1::2]) / 32.0
     levels = np.minimum(bright * len(_SHADES), len(_SHADES) - 1).astype(int)
-    lines = ["   ".join("".join(_SHADES[image[line]]) for image in levels).rstrip() for line in range(4)]
+    lines = ["   ".join("".join(_SHADES[level] for level in image[line]) for image in levels).rstrip() for line in range(4)]
     return "\n".join(lines) + "\n"

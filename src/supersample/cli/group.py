@@ -6,29 +6,51 @@ Results go to standard output, all else to standard error. Exit status: 0 done, 
 
 import os
 import sys
+from importlib import import_module
 from typing import Any
 
 import click
 
-from supersample.cli.compare import compare
-from supersample.cli.demo import demo
+from supersample import __version__
+from supersample.cli.interrupts import STOPPED, starting, working
 from supersample.cli.output import say
-from supersample.cli.stored import merge, report, show
-from supersample.cli.summarize import summarize
 from supersample.errors import SupersampleError
 
-__all__ = ["main"]
+__all__ = ["COMMANDS", "group"]
+
+#: Where each command is, and its one line in the list of commands, which is shown without importing any of them.
+COMMANDS = {
+    "summarize": ("supersample.cli.summarize", "Find the rows that stand for a table."),
+    "compare": ("supersample.cli.compare", "Do two data sets, or summaries, differ, and where?"),
+    "merge": ("supersample.cli.stored", "Make one summary of several."),
+    "show": ("supersample.cli.stored", "Print what a saved summary says."),
+    "report": ("supersample.cli.stored", "Write the page of a saved summary."),
+    "demo": ("supersample.cli.demo", "See it work on handwritten digits."),
+}
 
 
 class _Group(click.Group):
-    """Commands whose failures are told in one line, without a traceback, unless they are faults of the program."""
+    """Commands that are imported when they are asked for.
+
+    Their failures are told in one line, without a traceback, unless they are faults of the program.
+    """
+
+    def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
+        """Import the command that was asked for; until then the group knows its name and one line of help."""
+        name, known, rest = super().resolve_command(ctx, args)
+        if name is None or known is None:
+            return name, known, rest
+        with starting():
+            command: click.Command = getattr(import_module(COMMANDS[name][0]), name)
+        return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command that was asked for."""
         try:
-            done = super().invoke(ctx)
-            if sys.stdout is not None:  # None where the caller closed it: then results go nowhere, as was asked for
-                sys.stdout.flush()
+            with working():
+                done = super().invoke(ctx)
+                if sys.stdout is not None:  # None where the caller closed it: then results go nowhere, as was asked for
+                    sys.stdout.flush()
         except BrokenPipeError:
             # What is still unwritten would fail again when the process ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -38,13 +60,13 @@ class _Group(click.Group):
             ctx.exit(2)
         except KeyboardInterrupt:
             say("stopped")
-            ctx.exit(130)
+            ctx.exit(STOPPED)
         return done
 
 
 @click.group(name="supersample", cls=_Group, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
-@click.version_option(package_name="supersample", prog_name="supersample")
-def main() -> None:
+@click.version_option(__version__, prog_name="supersample")
+def group() -> None:
     """Replace a data set, or a stream without end, by the few real rows that stand for it.
 
     \b
@@ -56,5 +78,5 @@ def main() -> None:
     """
 
 
-for _command in (summarize, compare, merge, show, report, demo):
-    main.add_command(_command)
+for _name, (_, _line) in COMMANDS.items():
+    group.add_command(click.Command(_name, short_help=_line))

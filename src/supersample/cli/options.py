@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
+from supersample.cli.interrupts import starting
 from supersample.errors import InputError
-from supersample.records.sources.paths import format_of
 
 __all__ = ["FILE", "as_json", "bandwidth", "page", "page_file", "parse_columns", "progress", "quiet", "seed", "summary_file"]
 
@@ -17,7 +17,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 def summary_file(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a name that no summary can be written to before anything is read, so that no work is lost at the end."""
     _refuse_no_folder(option, path)
-    if path is not None and format_of(path) is not None:
+    if path is not None and _is_data_file(path):
         raise click.BadParameter(f"{str(path)!r} is the name of a data file; try {path.stem + '.ss'!r}", param=option)
     return path
 
@@ -43,6 +43,12 @@ def bandwidth(_: click.Context, option: click.Parameter, value: str | None) -> f
 def _refuse_no_folder(option: click.Parameter, path: Path | None) -> None:
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {str(path.parent)!r} does not exist; create it first", param=option)
+
+
+def _is_data_file(path: Path) -> bool:
+    with starting():
+        from supersample.records.sources.paths import format_of
+    return format_of(path) is not None
 
 
 def parse_columns(given: Sequence[str]) -> list[str] | dict[str, float] | None:

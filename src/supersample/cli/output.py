@@ -6,10 +6,12 @@ import json
 import math
 import shutil
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
-import pyarrow as pa
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 __all__ = ["as_rows", "plain", "printable", "say", "tell", "tell_json", "text_table"]
 
@@ -59,14 +61,14 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def as_rows(table: pa.Table, rows: int | None = None) -> list[dict[str, Any]]:
+def as_rows(table: "pa.Table", rows: int | None = None) -> list[dict[str, Any]]:
     """Return the first rows of a table as dictionaries of Python values."""
     first = table if rows is None else table.slice(0, rows)
     columns = [_values(first.column(place)) for place in range(first.num_columns)]
     return [dict(zip(first.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def text_table(table: pa.Table, rows: int) -> str:
+def text_table(table: "pa.Table", rows: int) -> str:
     """Lay the first rows of a table out as text, as many columns as fit into the width of the terminal."""
     added = [name for name in _ADDED if name in table.column_names]
     names = added + [name for name in table.column_names if name not in added]
@@ -84,7 +86,9 @@ def text_table(table: pa.Table, rows: int) -> str:
     return "\n".join(lines)
 
 
-def _values(column: pa.ChunkedArray) -> list[Any]:
+def _values(column: "pa.ChunkedArray") -> list[Any]:
+    import pyarrow as pa
+
     try:
         if pa.types.is_timestamp(column.type) and column.type.unit == "ns":  # Python's times end at microseconds
             column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
@@ -93,7 +97,7 @@ def _values(column: pa.ChunkedArray) -> list[Any]:
         return list(column.cast(pa.string()).to_pylist())
 
 
-def _column(name: str, column: pa.ChunkedArray) -> list[str]:
+def _column(name: str, column: "pa.ChunkedArray") -> list[str]:
     form = _ADDED.get(name)
     cells = [_cell(value) if form is None else form.format(value) for value in _values(column)]
     return [_short(name, _LONGEST), *cells]

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from supersample.cli.interrupts import STOPPED, starting
 from supersample.cli.output import say
-from supersample.records.sources.paths import format_of
 
 if TYPE_CHECKING:
     from supersample.records.sources import Source
@@ -29,8 +29,9 @@ def run(
 
     source: what they name, where it has been opened.
     """
-    from supersample.summary import summarize
-    from supersample.summary.progress import Bar
+    with starting():
+        from supersample.summary import summarize
+        from supersample.summary.progress import Bar
 
     # Standard error is None where the caller closed it.
     wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
@@ -41,20 +42,22 @@ def run(
     except KeyboardInterrupt:
         bar.close()
         say(f"stopped; {_where_to_go_on(options.get('checkpoint'))}")
-        click.get_current_context().exit(130)
+        click.get_current_context().exit(STOPPED)
     finally:
         bar.close()
 
 
 def load(path: str | Path, name: str) -> "Summary":
     """Load the saved summary that an argument or option of this name gave."""
-    from supersample.summary.summary import load_from
-
+    with starting():
+        from supersample.summary.summary import load_from
     return load_from(path, name)
 
 
 def is_data(path: str) -> bool:
     """Tell data by their name from a saved summary: a folder, a pattern, standard input, or a data file's extension."""
+    with starting():
+        from supersample.records.sources.paths import format_of
     return path == "-" or Path(path).is_dir() or format_of(Path(path)) is not None or (
         not Path(path).exists() and any(mark in path for mark in "*?[")
     )  # fmt: skip

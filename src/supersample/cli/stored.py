@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from supersample.cli.interrupts import starting
 from supersample.cli.options import FILE, as_json, page_file, quiet, summary_file
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
 from supersample.cli.running import load
@@ -85,8 +86,8 @@ def report(file: str, output: Path, title: str | None, quiet: bool) -> None:
       supersample report taxi.ss -o taxi.html
       supersample report taxi.ss -o taxi.html --title "Taxi rides in May"
     """
-    from supersample.report import write_report
-
+    with starting():
+        from supersample.report import write_report
     summary = load(file, "FILE")
     tell(str(write_report(summary, output, title=title)))
     if not quiet:

@@ -5,6 +5,7 @@ from typing import Any
 
 import click
 
+from supersample.cli.interrupts import starting
 from supersample.cli.options import FILE, as_json, bandwidth, page, parse_columns, progress, quiet, seed, summary_file
 from supersample.cli.output import say, tell, tell_json, text_table
 from supersample.cli.running import load, run
@@ -56,8 +57,8 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
         summary.save(output)
         written["file"] = str(output)
     if page is not None:
-        from supersample.report import write_report
-
+        with starting():
+            from supersample.report import write_report
         written["report"] = str(write_report(summary, page))
     if as_json:
         tell_json(summary.to_dict() | written)

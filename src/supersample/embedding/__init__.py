@@ -1,6 +1,5 @@
-"""Mean embeddings: the moments of phi that stand for a data set, streamed and merged; and target measures."""
+"""Mean embeddings: the moments of phi that stand for a data set, streamed and merged."""
 
-from supersample.embedding import measures
 from supersample.embedding.mean import MeanEmbedding
 
-__all__ = ["MeanEmbedding", "measures"]
+__all__ = ["MeanEmbedding"]

@@ -12,11 +12,11 @@ import numpy as np
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats
 from supersample.embedding import moments
-from supersample.embedding.measures.embedded import Embedded
 from supersample.engines.parts import rows_of, tree
 from supersample.engines.pieces import METHODS, arrays_of, choose_from, deal, embed, matrix, moments_of
 from supersample.errors import InputError
-from supersample.features.kernels import as_kernel
+from supersample.kernels import as_kernel
+from supersample.measures.embedded import Embedded
 from supersample.records.arrays import check_count
 from supersample.selection import Selection
 from supersample.selection.plan import WARM_UP, Plan, Settings, make_plan

@@ -1,4 +1,4 @@
-"""Kernels and their explicit feature maps phi, with phi(x).phi(y) close to k(x, y)."""
+"""Explicit feature maps phi of kernels, with phi(x).phi(y) close to k(x, y)."""
 
 from supersample.features.base import FeatureMap
 from supersample.features.fastfood import Fastfood

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from supersample._typing import Features, Points, PointsLike
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_points
 
 __all__ = ["FeatureMap", "as_dtype", "resolved_kernel"]

@@ -12,9 +12,9 @@ from supersample._typing import Features, Floats, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap
 from supersample.features.fourier import Fourier
-from supersample.features.kernels import Kernel, KernelLike
 from supersample.features.nystroem import Nystroem
 from supersample.features.waves import Waves
+from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Judge", "held_out_map"]
 

@@ -12,8 +12,8 @@ from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, p
 from supersample._typing import Features, Points, PointsLike, RandomState, Reals
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
-from supersample.features.kernels import KernelLike
 from supersample.features.nystroem import Nystroem, landmarks_of
+from supersample.kernels import KernelLike
 from supersample.records.arrays import check_count
 
 __all__ = ["Landmark"]

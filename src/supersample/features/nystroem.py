@@ -14,8 +14,8 @@ from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, p
 from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
-from supersample.features.kernels.base import as_float64
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.base import as_float64
 from supersample.records.arrays import check_count
 
 __all__ = ["Nystroem", "landmarks_of", "pivoted_landmarks"]

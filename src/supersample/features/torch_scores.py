@@ -10,8 +10,8 @@ import numpy as np
 
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.features.kernels.named import name_of
 from supersample.features.scores import Scores
+from supersample.kernels.named import name_of
 
 __all__ = ["TorchScores", "is_module"]
 

@@ -12,7 +12,7 @@ from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Indices, Points, RandomState, Reals
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
-from supersample.features.kernels import KernelLike, Stationary
+from supersample.kernels import KernelLike, Stationary
 from supersample.records.arrays import check_count, choose
 
 __all__ = ["Waves"]

@@ -7,11 +7,11 @@ import numpy as np
 
 from supersample._random import Seed
 from supersample._typing import Floats, PointsLike
-from supersample.embedding.measures import Empirical, Measure
 from supersample.errors import InputError, MismatchError
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
-from supersample.features.kernels.bandwidth import Bandwidth
 from supersample.judgement.likelihood import Prior
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical, Measure
 from supersample.records.arrays import check_points
 from supersample.selection.scale import resolved, rows_of
 from supersample.selection.target import drawn_where_open

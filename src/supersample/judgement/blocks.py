@@ -6,7 +6,7 @@ import numpy as np
 
 from supersample._threads import map_blocks
 from supersample._typing import Floats, Points
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 
 __all__ = ["block_values"]
 

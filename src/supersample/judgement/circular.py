@@ -9,8 +9,8 @@ from supersample._random import as_seed
 from supersample._threads import cut
 from supersample._typing import Floats, PointsLike, RandomState, Weights
 from supersample.errors import InputError
-from supersample.features.kernels import KernelLike, as_kernel
 from supersample.judgement.pooled import pool, resolve_all, wave_map
+from supersample.kernels import KernelLike, as_kernel
 from supersample.records.arrays import check_count, check_weights, choose, shares
 
 __all__ = ["circular_discrepancy", "circular_ensemble"]

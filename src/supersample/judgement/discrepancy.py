@@ -11,9 +11,9 @@ from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Points, PointsLike, RandomState, Weights
 from supersample.embedding import MeanEmbedding
 from supersample.errors import InputError
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
 from supersample.judgement.blocks import block_values
 from supersample.judgement.pooled import pool, resolve_all, wave_map
+from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_count, check_weights, choose, shares
 
 __all__ = ["METHODS", "Estimator", "Method", "choose_estimator", "mmd2"]

@@ -9,10 +9,10 @@ import numpy as np
 from supersample._random import Seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread
 from supersample._typing import Floats, Reals
-from supersample.features.kernels import Kernel, Stationary
 from supersample.judgement.discrepancy import Estimator
 from supersample.judgement.pooled import TwoSamples, wave_map
 from supersample.judgement.resampling import Resampling, deal
+from supersample.kernels import Kernel, Stationary
 
 __all__ = ["ExactForms", "FeatureForms", "Forms", "Pairs"]
 

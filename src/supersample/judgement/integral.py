@@ -9,13 +9,13 @@ import numpy as np
 from supersample._random import Seed, as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
-from supersample.embedding.measures import Empirical, Measure
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels import Kernel, KernelLike
-from supersample.features.kernels.bandwidth import Bandwidth
 from supersample.judgement.begun import Asked, Begun, begin, go_on
 from supersample.judgement.calls import values_of
 from supersample.judgement.likelihood import Prior, fitted
+from supersample.kernels import Kernel, KernelLike
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical, Measure
 from supersample.records.arrays import check_count, check_flag, choose
 from supersample.selection import Selection, herd, sbq, wkh
 from supersample.selection.judging import EXACT_ROWS, sampled_squares

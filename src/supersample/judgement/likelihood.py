@@ -6,8 +6,8 @@ import numpy as np
 from scipy import linalg, optimize
 
 from supersample._typing import Floats
-from supersample.features.kernels import Kernel
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels import Kernel
+from supersample.kernels.stationary import Stationary
 
 __all__ = ["Prior", "fitted", "log_likelihood"]
 

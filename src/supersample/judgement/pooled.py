@@ -9,8 +9,8 @@ from supersample._random import Seed
 from supersample._typing import Floats, Points, PointsLike
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier
-from supersample.features.kernels import Kernel
 from supersample.features.waves import Waves
+from supersample.kernels import Kernel
 from supersample.records.arrays import check_points, check_same_width
 
 __all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]

@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 
 __all__ = ["QUANTILES", "TestResult"]
 

@@ -9,13 +9,13 @@ from scipy import special
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError
-from supersample.features.kernels import Kernel, KernelLike, as_family
 from supersample.judgement import weighted_chi2
 from supersample.judgement.blocks import block_values
 from supersample.judgement.discrepancy import METHODS, Estimator, Method, choose_estimator
 from supersample.judgement.forms import ExactForms, FeatureForms, Forms
 from supersample.judgement.pooled import TwoSamples, pool, resolve_all
 from supersample.judgement.result import QUANTILES, TestResult
+from supersample.kernels import Kernel, KernelLike, as_family
 from supersample.records.arrays import check_count, choose
 
 __all__ = ["two_sample_test"]

@@ -8,10 +8,10 @@ import numpy.typing as npt
 from supersample._random import Seed, as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
-from supersample.embedding.measures import Empirical
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.measures import Empirical
 from supersample.records.arrays import check_count, check_points, choose
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
 from supersample.selection.judging import held_out_squares

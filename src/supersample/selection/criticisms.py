@@ -8,7 +8,7 @@ import numpy.typing as npt
 from supersample._compiled.criticisms import first_entry
 from supersample._stored import FLOATS, INTEGER, SINGLES, instance_of, stored
 from supersample._typing import Floats, Indices
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 from supersample.selection.pool import kernel_block
 from supersample.selection.rows import Rows
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from supersample._random import Seed
 from supersample._typing import Floats, Indices, PointsLike
-from supersample.embedding.measures import Empirical
 from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.measures import Empirical
 from supersample.records.arrays import check_count, check_flag, check_points, choose
 from supersample.selection.judging import Estimate, estimated_squares, needs_estimate
 from supersample.selection.result import Selection

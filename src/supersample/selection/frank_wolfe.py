@@ -10,8 +10,8 @@ from supersample._threads import one_blas_thread
 from supersample._typing import PointsLike, RandomState
 from supersample.errors import InputError
 from supersample.features import FeatureMap
-from supersample.features.kernels import KernelLike
-from supersample.features.kernels.bandwidth import Bandwidth
+from supersample.kernels import KernelLike
+from supersample.kernels.bandwidth import Bandwidth
 from supersample.records.arrays import choose
 from supersample.selection.atoms import Atoms
 from supersample.selection.finish import begin, check_options, finish, finish_table, steps_of

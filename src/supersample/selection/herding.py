@@ -6,9 +6,9 @@ from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.features import FeatureMap
-from supersample.features.kernels import KernelLike
-from supersample.features.kernels.bandwidth import Bandwidth
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels import KernelLike
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.kernels.stationary import Stationary
 from supersample.selection.finish import Chosen, begin, check_options, finish
 from supersample.selection.refine import climb
 from supersample.selection.result import Selection

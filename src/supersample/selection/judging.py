@@ -8,12 +8,12 @@ from supersample._random import Seed
 from supersample._threads import cut
 from supersample._typing import Floats
 from supersample.embedding import MeanEmbedding
-from supersample.embedding.measures import Empirical
-from supersample.embedding.measures.embedded import Embedded
 from supersample.features import FeatureMap
 from supersample.features.judge import held_out_map
-from supersample.features.kernels import Kernel
 from supersample.features.waves import Waves
+from supersample.kernels import Kernel
+from supersample.measures import Empirical
+from supersample.measures.embedded import Embedded
 from supersample.selection.target import ExactField, FeatureField, Field
 
 __all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "held_out_squares", "needs_estimate", "sampled_squares"]

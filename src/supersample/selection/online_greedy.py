@@ -6,7 +6,7 @@ from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.errors import InputError
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_count, check_points
 from supersample.selection.critic import explain, mmd_path
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes

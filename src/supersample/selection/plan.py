@@ -11,7 +11,7 @@ from supersample._typing import Floats, RandomState
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
 from supersample.features.judge import held_out_map
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.records.arrays import check_count, choose
 from supersample.selection.rows import Rows
 

@@ -9,7 +9,7 @@ from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding.moments import squared_norms
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 
 __all__ = ["ExactPool", "FeaturePool", "Pool", "kernel_block"]
 

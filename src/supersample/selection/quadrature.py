@@ -7,8 +7,8 @@ from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.features import FeatureMap
-from supersample.features.kernels import KernelLike
-from supersample.features.kernels.bandwidth import Bandwidth
+from supersample.kernels import KernelLike
+from supersample.kernels.bandwidth import Bandwidth
 from supersample.selection.finish import begin, check_options, finish
 from supersample.selection.herding import lengths
 from supersample.selection.refine import climb

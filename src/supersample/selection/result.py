@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from supersample._typing import Floats, Indices, Points
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 
 __all__ = ["Critique", "Selection"]
 

@@ -5,10 +5,10 @@ import numpy as np
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
-from supersample.embedding.measures import Empirical
 from supersample.errors import InputError
-from supersample.features.kernels import KernelLike, as_kernel
-from supersample.features.kernels.bandwidth import Bandwidth
+from supersample.kernels import KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical
 from supersample.records.arrays import check_points, choose
 from supersample.selection.scale import resolved, rows_of
 from supersample.selection.target import TargetLike, as_measure, drawn_where_open

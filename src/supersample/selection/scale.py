@@ -3,10 +3,10 @@
 import numpy as np
 
 from supersample._typing import Points
-from supersample.embedding.measures import Empirical, Measure
-from supersample.embedding.measures.embedded import Embedded
 from supersample.errors import InputError
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
+from supersample.measures import Empirical, Measure
+from supersample.measures.embedded import Embedded
 
 __all__ = ["ALIKE", "resolved", "rows_of"]
 

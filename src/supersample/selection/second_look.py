@@ -9,7 +9,7 @@ import numpy as np
 
 from supersample._typing import Floats, Indices
 from supersample.embedding import moments
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 from supersample.selection.calibration import calibrate
 from supersample.selection.criticisms import COPY, Criticisms
 from supersample.selection.greedy import greedy_criticisms

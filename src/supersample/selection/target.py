@@ -9,13 +9,13 @@ from supersample._random import Seed
 from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats, Points, PointsLike
 from supersample.embedding import MeanEmbedding, moments
-from supersample.embedding.measures import Empirical, Measure
-from supersample.embedding.measures.embedded import Embedded
 from supersample.embedding.moments import squared_norms
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel, KernelLike, as_kernel
-from supersample.features.kernels.bandwidth import Bandwidth
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical, Measure
+from supersample.measures.embedded import Embedded
 from supersample.records.arrays import check_points
 from supersample.selection.scale import resolved, rows_of
 

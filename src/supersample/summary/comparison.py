@@ -10,9 +10,9 @@ import pyarrow as pa
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats
 from supersample.features import Fourier
-from supersample.features.kernels import Gaussian
 from supersample.judgement.embedded import Embedded, compare_embedded
 from supersample.judgement.result import TestResult
+from supersample.kernels import Gaussian
 from supersample.records.encoding import require_same
 from supersample.selection import background
 from supersample.selection.stream import Stream, drain

@@ -14,7 +14,7 @@ from supersample._stored import form_named, form_of
 from supersample._typing import Floats, Indices
 from supersample.errors import InputError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Function
+from supersample.kernels import Function
 
 __all__ = ["pack", "unpack"]
 

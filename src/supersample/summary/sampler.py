@@ -13,8 +13,8 @@ from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel, KernelLike
 from supersample.judgement.certificate import Certificate, captured_energy, certify, checked_bound, random_baseline
+from supersample.kernels import Kernel, KernelLike
 from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights
 from supersample.records.names import check_names
 from supersample.selection import merging, stream

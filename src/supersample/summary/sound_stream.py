@@ -11,7 +11,7 @@ from supersample._compiled.sums import FOLD
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import Moments
 from supersample.features import FeatureMap, Landmark, Nystroem
-from supersample.features.kernels import Kernel
+from supersample.kernels import Kernel
 from supersample.selection.background import Background
 from supersample.selection.criticisms import Criticisms
 from supersample.selection.plan import WARM_UP, Plan

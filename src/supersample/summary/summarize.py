@@ -11,7 +11,7 @@ from supersample._random import as_seed
 from supersample._typing import RandomState
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
-from supersample.features.kernels import KernelLike
+from supersample.kernels import KernelLike
 from supersample.records.arrays import check_count
 from supersample.records.encoding import ColumnChoice
 from supersample.records.sources import Source, open_source
@@ -19,7 +19,7 @@ from supersample.selection.plan import settings_of
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
 from supersample.summary.container import as_path, behind_link
-from supersample.summary.lock import alone
+from supersample.summary.lock import exclusive_lock
 from supersample.summary.outcome import read
 from supersample.summary.progress import Bar, Progress
 from supersample.summary.state import Request, State
@@ -89,7 +89,7 @@ def summarize(
         None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
         _seconds(checkpoint_seconds),
     )
-    with alone(saver.path, "checkpoint"):
+    with exclusive_lock(saver.path, "checkpoint"):
         return _summary(_run(given, saver.resume() or state, saver, tell), given.label)
 
 

@@ -14,8 +14,8 @@ from supersample._shared import one_at_a_time
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel
 from supersample.judgement.certificate import checked_bound
+from supersample.kernels import Kernel
 from supersample.records.arrays import choose
 from supersample.records.encoding import ColumnNote, Encoding
 from supersample.records.sources import RESERVED, open_source

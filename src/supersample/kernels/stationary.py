@@ -10,8 +10,8 @@ import numpy as np
 from supersample._compiled import distances
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import MismatchError
-from supersample.features.kernels.bandwidth import Bandwidth, check_bandwidth, median_distance
-from supersample.features.kernels.base import Kernel
+from supersample.kernels.bandwidth import Bandwidth, check_bandwidth, median_distance
+from supersample.kernels.base import Kernel
 
 __all__ = ["Stationary"]
 

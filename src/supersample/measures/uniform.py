@@ -6,10 +6,10 @@ from scipy import special
 
 from supersample._random import Seed
 from supersample._typing import Floats
-from supersample.embedding.measures.base import Measure
-from supersample.embedding.measures.exponential import decays, uniform_energy, uniform_mean
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.features.kernels import Gaussian, Kernel
+from supersample.kernels import Gaussian, Kernel
+from supersample.measures.base import Measure
+from supersample.measures.exponential import decays, uniform_energy, uniform_mean
 
 __all__ = ["Uniform"]
 

@@ -11,8 +11,8 @@ from supersample._random import as_seed
 from supersample._stored import NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels.base import Kernel
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels.base import Kernel
+from supersample.kernels.stationary import Stationary
 
 __all__ = ["Sum"]
 

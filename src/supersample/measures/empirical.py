@@ -11,10 +11,10 @@ from supersample._random import Seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Points, PointsLike
 from supersample.embedding.mean import MeanEmbedding
-from supersample.embedding.measures.base import Measure
 from supersample.errors import InputTypeError, MismatchError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Gaussian, Kernel, KernelLike
+from supersample.kernels import Gaussian, Kernel, KernelLike
+from supersample.measures.base import Measure
 from supersample.records.arrays import check_points, check_weights, shares
 
 __all__ = ["Empirical"]

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels.bandwidth import Bandwidth
-from supersample.features.kernels.base import Kernel
-from supersample.features.kernels.function import Function
-from supersample.features.kernels.product import Laplacian
-from supersample.features.kernels.radial import Cauchy, Gaussian, Matern
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.kernels.base import Kernel
+from supersample.kernels.function import Function
+from supersample.kernels.product import Laplacian
+from supersample.kernels.radial import Cauchy, Gaussian, Matern
 
 __all__ = ["KernelLike", "as_family", "as_kernel", "name_of"]
 

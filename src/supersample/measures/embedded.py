@@ -2,10 +2,10 @@
 
 from supersample._random import Seed
 from supersample._typing import Floats
-from supersample.embedding.measures.base import Measure
 from supersample.errors import InputError
 from supersample.features import FeatureMap
-from supersample.features.kernels import Kernel, KernelLike
+from supersample.kernels import Kernel, KernelLike
+from supersample.measures.base import Measure
 
 __all__ = ["Embedded"]
 

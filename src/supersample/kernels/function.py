@@ -8,7 +8,7 @@ import numpy as np
 
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
-from supersample.features.kernels.base import Kernel
+from supersample.kernels.base import Kernel
 
 __all__ = ["Function"]
 

@@ -6,10 +6,10 @@ from scipy import linalg
 
 from supersample._random import Seed
 from supersample._typing import Floats, PointsLike
-from supersample.embedding.measures.base import Measure
-from supersample.embedding.measures.exponential import decays, normal_mean
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.features.kernels import Gaussian, Kernel
+from supersample.kernels import Gaussian, Kernel
+from supersample.measures.base import Measure
+from supersample.measures.exponential import decays, normal_mean
 from supersample.records.arrays import check_points, check_weights, shares
 
 __all__ = ["GaussianMixture"]

@@ -7,8 +7,8 @@ import numpy as np
 
 from supersample._stored import stored
 from supersample._typing import Floats
-from supersample.features.kernels.bandwidth import BANDWIDTH
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels.bandwidth import BANDWIDTH
+from supersample.kernels.stationary import Stationary
 
 __all__ = ["Laplacian"]
 

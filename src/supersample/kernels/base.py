@@ -137,7 +137,7 @@ class Kernel(ABC):
 
     def __add__(self, other: "Kernel") -> "Kernel":
         """Return the sum of two kernels, itself a kernel."""
-        from supersample.features.kernels.combined import Sum  # a sum is a kernel: the two modules need each other
+        from supersample.kernels.combined import Sum  # a sum is a kernel: the two modules need each other
 
         if not isinstance(other, Kernel):
             return NotImplemented
@@ -145,7 +145,7 @@ class Kernel(ABC):
 
     def __rmul__(self, factor: float) -> "Kernel":
         """Return the kernel times a positive number."""
-        from supersample.features.kernels.combined import Sum
+        from supersample.kernels.combined import Sum
 
         return Sum.of((factor, self))
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy import special
 
 from supersample._typing import Floats
-from supersample.features.kernels import Kernel, Laplacian, Matern
+from supersample.kernels import Kernel, Laplacian, Matern
 
 __all__ = ["Decay", "decays", "normal_mean", "uniform_energy", "uniform_mean"]
 

@@ -9,11 +9,11 @@ from supersample._random import Seed, as_seed
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.errors import InputError
-from supersample.features.kernels import Kernel, KernelLike, Sum, as_kernel
+from supersample.kernels import Kernel, KernelLike, Sum, as_kernel
 from supersample.records.arrays import check_count, check_points
 
 if TYPE_CHECKING:
-    from supersample.embedding.measures.empirical import Empirical
+    from supersample.measures.empirical import Empirical
 
 __all__ = ["Measure"]
 
@@ -79,7 +79,7 @@ class Measure(ABC):
 
     def sampled(self, n: int, random_state: RandomState = None) -> "Empirical":
         """Return the empirical measure of n draws, which has z and E for every kernel, with an error of order 1/sqrt(n)."""
-        from supersample.embedding.measures.empirical import Empirical  # the two modules need each other
+        from supersample.measures.empirical import Empirical  # the two modules need each other
 
         return Empirical(self.sample(n, random_state))
 

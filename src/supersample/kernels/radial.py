@@ -15,8 +15,8 @@ from scipy import special
 from supersample._stored import NUMBER, stored
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.features.kernels.bandwidth import BANDWIDTH
-from supersample.features.kernels.stationary import Stationary
+from supersample.kernels.bandwidth import BANDWIDTH
+from supersample.kernels.stationary import Stationary
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "Radial"]
 
