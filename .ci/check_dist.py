@@ -1,4 +1,4 @@
-"""Checks what `python -m build` made: the wheel in an empty environment outside the repository, with README's example and the demo.
+"""Checks what `python -m build` made: the wheel in an empty environment elsewhere, with README's example and the demo.
 
 Usage: python .ci/check_dist.py LOCK
 """
