@@ -65,8 +65,7 @@ fuzz: environment  ## A million damaged files for the loader, 100,000 for the re
 	cd tests && OMP_NUM_THREADS=1 ../$(TEST)/$(BIN)/python -m fuzz --loader 1000000 --readers 100000 --seed 1
 
 coverage: environment  ## Lines and branches that the tests reach, those of compiled loops by their Python twins; page in OUT/coverage
-	$(TEST)/$(BIN)/python $(PYTEST) --cov --cov-report=
-	NUMBA_DISABLE_JIT=1 $(TEST)/$(BIN)/python $(PYTEST) --cov --cov-append --cov-report=term-missing:skip-covered --cov-report=html:$(OUT)/coverage tests/reference tests/unit/test_compiled_twins.py
+	$(TEST)/$(BIN)/python $(PYTEST) --cov --cov-report=term-missing:skip-covered --cov-report=html:$(OUT)/coverage
 
 demo: $(DEMO)/.installed  ## See it work
 	$(DEMO)/$(BIN)/supersample demo --output $(OUT)/demo
