@@ -1,9 +1,14 @@
-"""What holds for the whole suite: examples that are the same in every run, and tests that stay together in one worker."""
+"""What holds for the whole suite: examples that are the same in every run, and tests that share a worker."""
 
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
+
+# Workers that compile at once would write each other's files: Numba notes a file of its cache before that file is written.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker))
 
 # A test that draws new examples in each run may fail by chance. To look for what is new, ask for it:
 # `pytest --hypothesis-profile explore`, with `--hypothesis-seed` to do it again.
@@ -11,26 +16,34 @@ settings.register_profile("steady", derandomize=True, deadline=None, database=No
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("steady")
 
-#: Files that take longest: with `pytest -n 2 --dist loadgroup --no-loadscope-reorder` workers begin with them, so that none is
-#: left over for one worker at the end.
-LONGEST = ("tests/engines/test_engines.py",)
+#: What takes longest: workers begin with it, so that none is left alone with it at the end.
+LONGEST = ("spark", "tests/engines/test_engines.py")
 
 
-@pytest.hookimpl(tryfirst=True)
+def together(nodeid):
+    """Return the name of the tests that share a worker: those of a file share what they set up, those of Spark its machine."""
+    if "[spark" in nodeid or nodeid.endswith("[docs/guides/cluster.md]") or "engines/test_spark.py" in nodeid:
+        return "spark"
+    return nodeid.split("::")[0]
+
+
 def pytest_collection_modifyitems(config, items):
-    """Keep the tests of a file in one worker, where they share what they set up; those of Spark too, which start it once."""
-    if not config.getoption("loadgroup", default=False):  # set in workers
-        return
-    for item in items:
-        item.add_marker(pytest.mark.xdist_group(_group(item)))
-    places = {name: place for place, name in enumerate(LONGEST)}
-    items.sort(key=lambda item: places.get(_file(item), len(places)))
+    """In a worker, begin with what takes longest; the scheduler keeps this order."""
+    if hasattr(config, "workerinput"):
+        places = {name: place for place, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: places.get(together(item.nodeid), len(places)))
 
 
-def _file(item):
-    return item.nodeid.split("::")[0].replace(os.sep, "/")
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """Deal out tests for `pytest -n 2 --dist loadfile`; other ways of dealing them out stay as they are."""
+    from xdist.scheduler import LoadFileScheduling
 
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return together(nodeid)
 
-def _group(item):
-    named = item.name.endswith(("[docs/guides/cluster.md]", "[spark]")) or "[spark-" in item.name
-    return "spark" if named or "session" in getattr(item, "fixturenames", ()) else _file(item)
+    if config.getoption("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # the number of tests says little about their time
+    return Together(config, log)
