@@ -24,7 +24,7 @@ TORCH ?= torch>=2.2
 PIP := -m pip install --quiet --disable-pip-version-check
 # Tests run on this many processes at a time.
 WORKERS ?= 2
-PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadgroup
+PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 .PHONY: test suite test-newest test-lowest test-random test-torch lint level fuzz environment lock demo dist coverage bench bench-peers papers soak docs pictures clean help
 
@@ -53,7 +53,7 @@ test-lowest: $(LOWEST)/.installed  ## The suite with the lowest versions that py
 	$(LOWEST)/$(BIN)/python $(PYTEST)
 
 test-random: environment  ## The suite in random order; SEED= repeats one
-	$(TEST)/$(BIN)/python $(PYTEST) -p randomly $(if $(SEED),-p randomly --randomly-seed=$(SEED))
+	$(TEST)/$(BIN)/python $(PYTEST) -p randomly $(if $(SEED),--randomly-seed=$(SEED))
 
 test-torch: $(WITH_TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
 	$(WITH_TORCH)/$(BIN)/python -m pytest tests/unit/test_fisher_torch.py

@@ -206,13 +206,13 @@ def _overtaken(shared, read, write, number, module):
 
     def overtake():
         writer.start()
-        assert turnstile.waiting.wait(60)
+        assert turnstile.waiting.wait(300)
 
     try:
         result = at_line(lambda: read(shared), number, overtake, [module], returns=[_shared])
     finally:
         if begun := writer.ident is not None:
-            writer.join(60)
+            writer.join(300)
     assert raised == []
     return result, begun
 

@@ -51,12 +51,15 @@ class DaskEngine:
     def work_for_others(self):
         assert self.client.submit(sum, [1, 2]).result() == 3
 
-    def leave_one_worker(self):
-        self.cluster.scale(1)
-        deadline = time.monotonic() + 60
-        while len(self.client.scheduler_info(n_workers=-1)["workers"]) > 1 and time.monotonic() < deadline:
+    def scale(self, workers):
+        self.cluster.scale(workers)
+        deadline = time.monotonic() + 300
+        while self.workers() != workers and time.monotonic() < deadline:
             time.sleep(0.05)
-        assert len(self.client.scheduler_info(n_workers=-1)["workers"]) == 1
+        assert self.workers() == workers
+
+    def workers(self):
+        return len(self.client.scheduler_info(n_workers=-1)["workers"])
 
     def close(self):
         self.client.close()
@@ -98,9 +101,9 @@ class SparkEngine:
     def work_for_others(self):
         assert self.session.range(3).count() == 3
 
-    def leave_one_worker(self):
+    def scale(self, workers):
         self.session.stop()
-        self.begin(1)
+        self.begin(workers)
 
     def close(self):
         self.session.stop()

@@ -1,6 +1,5 @@
 """Killed at random moments and started again, a run ends in the same bytes as one that was left alone."""
 
-import os
 import signal
 import subprocess
 import sys
@@ -14,11 +13,18 @@ import pytest
 import supersample as ss
 
 RUN = """
+import os
+import signal
 import sys
 import supersample as ss
-source, checkpoint, out = sys.argv[1:]
+source, checkpoint, out, last = sys.argv[1:]
+
+def stop(progress):
+    if progress.rows >= float(last):
+        os.kill(os.getpid(), signal.SIGKILL)
+
 print("ready", flush=True)
-summary = ss.summarize(source, 50, 10, random_state=0, checkpoint=checkpoint, checkpoint_seconds=0.2)
+summary = ss.summarize(source, 50, 10, random_state=0, checkpoint=checkpoint, checkpoint_seconds=0.2, progress=stop)
 summary.save(out)
 """
 
@@ -38,8 +44,9 @@ def write_rows(path, rows):
             writer.write_table(pa.table(columns, schema=schema))
 
 
-def start(*paths):
-    command = [sys.executable, "-c", RUN, *map(str, paths)]
+def start(*paths, last=np.inf):
+    """Start a run, which kills itself once it has read `last` rows."""
+    command = [sys.executable, "-c", RUN, *map(str, paths), str(last)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     with process.stdout:
         assert process.stdout.readline() == "ready\n"
@@ -47,19 +54,20 @@ def start(*paths):
 
 
 def killed_runs(tmp_path, rows, kills):
-    """Kill a run `kills` times, each after a random time, then let it end; return how often it was hit."""
+    """Kill a run `kills` times, half way and then each after a random time, and let it end; return how often it was hit."""
     source, checkpoint, out = tmp_path / "rows.parquet", tmp_path / "run.checkpoint", tmp_path / "out.ss"
     write_rows(source, rows)
     process = start(source, tmp_path / "other.checkpoint", tmp_path / "whole.ss")
     begun = time.monotonic()  # imports are over: only the run itself counts
     assert process.wait() == 0
     whole = time.monotonic() - begun
-    rng = np.random.default_rng(int.from_bytes(os.urandom(4), "little"))
+    rng = np.random.default_rng(0)
     hits = 0
-    for _ in range(kills):
-        process = start(source, checkpoint, out)
-        time.sleep(rng.uniform(0.0, min(1.0, 3.0 / kills) * whole))
-        process.send_signal(signal.SIGKILL)
+    for kill in range(kills):
+        process = start(source, checkpoint, out, last=np.inf if kill else rows // 2)
+        if kill:  # a machine at other work may be done by then
+            time.sleep(rng.uniform(0.0, min(1.0, 3.0 / kills) * whole))
+            process.send_signal(signal.SIGKILL)
         hits += process.wait() == -signal.SIGKILL
         if out.exists():
             assert out.read_bytes() == (tmp_path / "whole.ss").read_bytes()  # never a part under the final name

@@ -1,0 +1,37 @@
+"""What holds for the whole suite: examples that are the same in every run, and tests that share a worker."""
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# Workers that compile at once would write each other's files: Numba notes a file of its cache before that file is written.
+if worker := os.environ.get("PYTEST_XDIST_WORKER"):
+    os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker))
+
+# A test that draws new examples in each run may fail by chance. To look for what is new, ask for it:
+# `pytest --hypothesis-profile explore`, with `--hypothesis-seed` to do it again.
+settings.register_profile("steady", derandomize=True, deadline=None, database=None, print_blob=True)
+settings.register_profile("explore", deadline=None, print_blob=True)
+settings.load_profile("steady")
+
+#: What takes longest: workers begin with it, so that none is left alone with it at the end.
+LONGEST = ("spark", "tests/engines/test_engines.py")
+
+
+def together(nodeid):
+    """Return the name of the tests that share a worker: those of a file share what they set up, those of Spark its machine."""
+    if "[spark" in nodeid or nodeid.endswith("[docs/guides/cluster.md]") or "engines/test_spark.py" in nodeid:
+        return "spark"
+    return nodeid.split("::")[0]
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """In a worker of `pytest -n 2 --dist loadgroup --no-loadscope-reorder`, tests that share something stay together."""
+    if hasattr(config, "workerinput"):
+        for item in items:
+            item.add_marker(pytest.mark.xdist_group(together(item.nodeid)))
+        places = {name: place for place, name in enumerate(LONGEST)}
+        items.sort(key=lambda item: places.get(together(item.nodeid), len(places)))
