@@ -22,7 +22,7 @@ LONGEST = ("spark", "tests/engines/test_engines.py")
 
 def together(nodeid):
     """Return the name of the tests that share a worker: those of a file share what they set up, those of Spark its machine."""
-    if "[spark" in nodeid or nodeid.endswith("[docs/guides/cluster.md]") or "engines/test_spark.py" in nodeid:
+    if "[spark" in nodeid or "engines/test_spark.py" in nodeid:
         return "spark"
     return nodeid.split("::")[0]
 

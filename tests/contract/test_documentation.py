@@ -57,16 +57,29 @@ def commands(block):
 RUN = [page for page in PAGES if any(block.language in ("python", "sh") for block in blocks(page))]
 
 
-@pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
-@pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")  # Spark's, when its session is stopped
-@pytest.mark.parametrize("page", RUN, ids=name_of)
-def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
-    if "pyspark" in page.read_text() and shutil.which("java") is None:
-        message = f"java is not installed: the Spark session of {name_of(page)} cannot be run"
-        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+#: Spark stays in the folder that it was started in, so a page with Spark has a process of its own.
+ALONE = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from test_documentation import run
+run(Path(sys.argv[2]))
+"""
+WARNINGS = (
+    "error",
+    "ignore:PySpark does not yet fully support pandas:FutureWarning",
+    "ignore:unclosed <socket:ResourceWarning",  # when its session is stopped
+)
+
+
+def run_alone(page):
+    options = [part for each in WARNINGS for part in ("-W", each)]
+    command = [sys.executable, *options, "-c", ALONE, str(Path(__file__).parent), str(page)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
+    assert done.returncode == 0, done.stderr[-4_000:]
+
+
+def run(page):
     mpl.use("agg")
     namespace = {"__name__": "documentation"}
     for block in blocks(page):
@@ -79,6 +92,18 @@ def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
                 ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=300, check=False
             )
             assert done.returncode == 0, f"{name_of(page)}, line {block.line}: {done.stderr}"
+
+
+@pytest.mark.parametrize("page", RUN, ids=name_of)
+def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
+    spark = "pyspark" in page.read_text()
+    if spark and shutil.which("java") is None:
+        message = f"java is not installed: the Spark session of {name_of(page)} cannot be run"
+        pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    run_alone(page) if spark else run(page)
 
 
 def test_no_code_is_passed_over():
