@@ -13,7 +13,7 @@ from benchmarks.papers.figures import panels, write_numbers
 from benchmarks.papers.reservoir_trial import M, fourier_map, mixture_stream
 from supersample._compiled import tree as compiled
 from supersample._random import Seed
-from supersample.selection.tree import build
+from supersample.selection.stream.projection_tree import build
 
 __all__ = ["figure2"]
 

@@ -6,7 +6,7 @@ from benchmarks.speed.report import Benchmark, Context, Result, Row
 from benchmarks.speed.timing import in_child
 from benchmarks.speed.tree_search import fit_and_read
 from supersample.kernels import Gaussian
-from supersample.selection.plan import Settings
+from supersample.selection.stream.plan import Settings
 
 __all__ = ["BENCHMARK"]
 

@@ -12,7 +12,7 @@ from benchmarks.speed.timing import best_of, in_child
 from benchmarks.speed.workloads import BANDWIDTH, D, two_samples
 from supersample import mmd2
 from supersample._typing import Floats
-from supersample.judgement.discrepancy import Method
+from supersample.discrepancy.mmd import Method
 from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]

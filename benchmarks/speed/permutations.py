@@ -10,7 +10,7 @@ from benchmarks.speed.report import Benchmark, Context, Result, Row, Target
 from benchmarks.speed.timing import best_of, in_child
 from benchmarks.speed.workloads import BANDWIDTH, D, two_samples
 from supersample import TestResult, two_sample_test
-from supersample.judgement.discrepancy import Method
+from supersample.discrepancy.mmd import Method
 from supersample.kernels import Gaussian
 
 __all__ = ["BENCHMARK"]

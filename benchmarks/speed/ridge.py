@@ -12,7 +12,8 @@ from benchmarks.speed.truth import Truth, median_kernel
 from benchmarks.speed.workloads import arranged, mixture
 from supersample import SuperSampler
 from supersample._typing import Floats
-from supersample.selection import background, calibration, stream
+from supersample.selection import stream
+from supersample.selection.stream import background, calibration
 
 __all__ = ["BENCHMARK"]
 

@@ -13,7 +13,7 @@ from supersample import SuperSampler
 from supersample._typing import Floats
 from supersample.kernels import Gaussian
 from supersample.selection import stream
-from supersample.selection.rows import Rows
+from supersample.selection.stream.rows import Rows
 
 __all__ = ["BENCHMARK", "fit_and_read"]
 

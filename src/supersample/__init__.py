@@ -5,25 +5,12 @@ TYPE_CHECKING = False
 
 if TYPE_CHECKING:
     from supersample import errors, features, kernels, measures
+    from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
     from supersample.engines import herd, sbq, summarize, wkh
-    from supersample.judgement import (
-        Integral,
-        TestResult,
-        circular_discrepancy,
-        circular_ensemble,
-        integrate,
-        mmd2,
-        two_sample_test,
-    )
-    from supersample.selection import (
-        Critique,
-        Selection,
-        critic,
-        frank_wolfe,
-        online_critic,
-        quadrature_weights,
-    )
+    from supersample.integration import Integral, integrate
+    from supersample.selection import Selection, frank_wolfe, quadrature_weights
+    from supersample.selection.critic import Critique, critic, online_critic
     from supersample.summary import Comparison, Progress, Summary, load
     from supersample.summary.sampler import SuperSampler
 
@@ -63,31 +50,31 @@ __all__ = [
 #: for Numba and scikit-learn.
 _HOMES = {
     "Comparison": "supersample.summary",
-    "Critique": "supersample.selection",
-    "Integral": "supersample.judgement",
+    "Critique": "supersample.selection.critic",
+    "Integral": "supersample.integration",
     "MeanEmbedding": "supersample.embedding",
     "Progress": "supersample.summary",
     "Selection": "supersample.selection",
     "Summary": "supersample.summary",
     "SuperSampler": "supersample.summary.sampler",
-    "TestResult": "supersample.judgement",
-    "circular_discrepancy": "supersample.judgement",
-    "circular_ensemble": "supersample.judgement",
-    "critic": "supersample.selection",
+    "TestResult": "supersample.discrepancy",
+    "circular_discrepancy": "supersample.discrepancy",
+    "circular_ensemble": "supersample.discrepancy",
+    "critic": "supersample.selection.critic",
     "errors": "supersample",
     "features": "supersample",
     "frank_wolfe": "supersample.selection",
     "herd": "supersample.engines",
-    "integrate": "supersample.judgement",
+    "integrate": "supersample.integration",
     "kernels": "supersample",
     "load": "supersample.summary",
     "measures": "supersample",
-    "mmd2": "supersample.judgement",
-    "online_critic": "supersample.selection",
+    "mmd2": "supersample.discrepancy",
+    "online_critic": "supersample.selection.critic",
     "quadrature_weights": "supersample.selection",
     "sbq": "supersample.engines",
     "summarize": "supersample.engines",
-    "two_sample_test": "supersample.judgement",
+    "two_sample_test": "supersample.discrepancy",
     "wkh": "supersample.engines",
 }
 

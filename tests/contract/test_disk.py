@@ -15,7 +15,7 @@ import pytest
 
 import supersample as ss
 from supersample.errors import InputError
-from supersample.summary.container import beside
+from supersample.storage.container import beside
 
 ROWS = np.random.default_rng(0).normal(size=(300, 2))
 OPTIONS = {"prototypes": 5, "criticisms": 2, "n_features": 24, "random_state": 0}

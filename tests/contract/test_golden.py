@@ -14,9 +14,9 @@ import pytest
 import supersample as ss
 from golden.make import MADE, mixed
 from golden.pass_on import PASSED, saved_again
-from supersample.engines import parts
+from supersample.engines import partition_tasks as parts
 from supersample.errors import InputError
-from supersample.summary.container import FORMAT_VERSION, from_bytes
+from supersample.storage.container import FORMAT_VERSION, from_bytes
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"

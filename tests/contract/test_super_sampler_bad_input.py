@@ -9,7 +9,7 @@ import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError, SupersampleError
 from supersample.features import Fourier
 from supersample.kernels import Cauchy, Function, Gaussian
-from supersample.selection import polish
+from supersample.selection.stream import polish
 
 GOOD = np.random.default_rng(0).normal(size=(60, 3))
 

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.selection import polish
+from supersample.selection.stream import polish
 
 DATA = np.random.default_rng(0).normal(size=(200, 3))
 

@@ -13,11 +13,11 @@ import pytest
 
 import supersample as ss
 from lines import at_line, each_line
-from supersample import _shared
+from supersample import _locking as _shared
 from supersample._threads import ahead, cut, map_blocks
 from supersample.embedding import mean as mean_module
 from supersample.selection import stream as stream_module
-from supersample.selection.plan import Settings
+from supersample.selection.stream.plan import Settings
 from supersample.summary import sampler as sampler_module
 from supersample.summary import state as state_module
 from supersample.summary import summary as summary_module

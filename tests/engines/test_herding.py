@@ -10,7 +10,7 @@ import supersample as ss
 from engine_parts import chosen_locally, mixed, same_selection
 from supersample._random import as_seed
 from supersample.engines import local
-from supersample.engines.pieces import arrays_of, deal
+from supersample.engines.herding_tasks import arrays_of, deal
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 import supersample as ss
 from engine_parts import OPTIONS, SIZES, dask_frame, mixed, reader
 from supersample.engines import local
-from supersample.engines.parts import tree
+from supersample.engines.partition_tasks import tree
 
 
 def test_one_partition_has_the_maps_of_one_stream_and_nearly_its_quality():

@@ -17,10 +17,10 @@ import pyarrow.parquet
 import supersample as ss
 from fuzz.data import streamed, table_of, written
 from fuzz.mutations import forged, generator, spoiled
-from supersample.engines import parts
+from supersample.engines import partition_tasks as parts
 from supersample.errors import SupersampleError
 from supersample.records.sources import open_source
-from supersample.summary.stored import restore
+from supersample.summary.state_file import restore
 
 _OPTIONS = {"prototypes": 4, "criticisms": 2, "n_features": 12, "random_state": 0}
 _PACKERS = {".gz": gzip.compress, ".bz2": bz2.compress, ".zst": lambda data: bytes(pa.compress(data, "zstd", asbytes=True))}

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 import supersample as ss
-from supersample.engines import parts
+from supersample.engines import partition_tasks as parts
 from supersample.summary import Summary
 from supersample.summary import state as states
-from supersample.summary.summarize import request_of
+from supersample.summary.summarizing import request_of
 
 ASKED = {
     "prototypes": 6, "criticisms": 3, "columns": None, "weight": "mass", "kernel": "gaussian", "bandwidth": "median",

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from golden.make import MADE
-from supersample.summary.stored import restore, store
+from supersample.summary.state_file import restore, store
 
 #: One file of each kind: saved by a user, left by a run, sent between workers.
 PASSED = ("summary", "checkpoint", "partition")

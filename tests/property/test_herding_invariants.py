@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 import supersample as ss
 from supersample.kernels import Gaussian
-from supersample.selection.weighting import simplex_weights
+from supersample.selection.batch.weighting import simplex_weights
 
 seeds = st.integers(0, 2**32 - 1)
 METHODS = (ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe)

@@ -11,8 +11,8 @@ from sklearn.exceptions import NotFittedError
 import stream_oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.selection import polish
-from supersample.selection.stream import drain
+from supersample.selection.stream import polish
+from supersample.selection.stream.lifecycle import drain
 
 DATA, _ = stream_oracles.mixture(14_000, np.random.default_rng(0), width=2)
 WEIGHTS = np.random.default_rng(1).exponential(size=len(DATA)) + 0.01

@@ -6,7 +6,8 @@ import pytest
 import critic_oracles as oracle
 import supersample as ss
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
-from supersample.selection import greedy, pool
+from supersample.selection import pool
+from supersample.selection.critic import greedy
 
 KERNELS = (
     Gaussian(1.0),

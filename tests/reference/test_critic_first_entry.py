@@ -6,8 +6,8 @@ import pytest
 import critic_oracles as oracle
 from supersample._compiled.criticisms import first_entry
 from supersample.kernels import Cauchy, Gaussian, Laplacian
-from supersample.selection.criticisms import Criticisms
-from supersample.selection.rows import Rows
+from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.rows import Rows
 
 KERNELS = (Gaussian(1.0), Laplacian(2.0), Cauchy(0.5), Gaussian(0.5) + 2.0 * Laplacian(1.0))
 

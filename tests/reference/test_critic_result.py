@@ -6,7 +6,7 @@ import pytest
 import critic_oracles as oracle
 import supersample as ss
 from supersample.kernels import Function, Gaussian, Laplacian
-from supersample.selection.critic import explain
+from supersample.selection.critic.batch import explain
 from supersample.selection.pool import ExactPool
 
 

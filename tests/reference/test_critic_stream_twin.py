@@ -8,7 +8,7 @@ import stream_oracles
 import supersample as ss
 from supersample.features import Fourier
 from supersample.kernels import Cauchy, Gaussian
-from supersample.selection.stream import drain
+from supersample.selection.stream.lifecycle import drain
 
 
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Cauchy(2.0)])

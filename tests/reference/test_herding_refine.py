@@ -6,7 +6,7 @@ import pytest
 import herding_oracles as oracles
 import supersample as ss
 from supersample.kernels import Gaussian
-from supersample.selection.refine import climb
+from supersample.selection.batch.continuous import climb
 
 MIXTURE = ss.measures.GaussianMixture([1.0, 2.0], [[0.0, 0.0], [2.0, 1.0]], [np.eye(2), [[0.5, 0.2], [0.2, 0.4]]])
 KERNEL = Gaussian(0.9)

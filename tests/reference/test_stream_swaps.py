@@ -13,9 +13,9 @@ from supersample.embedding.moments import scale_weights, squared_norms
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
 from supersample.selection import stream
-from supersample.selection.plan import Plan, Settings
-from supersample.selection.reservoir import Reservoir, shadows_of
-from supersample.selection.rows import Rows
+from supersample.selection.stream.plan import Plan, Settings
+from supersample.selection.stream.reservoir import Reservoir, shadows_of
+from supersample.selection.stream.rows import Rows
 
 
 def offered(rows, held, pull, threshold, basis=None):

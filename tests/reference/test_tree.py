@@ -8,9 +8,9 @@ import stream_oracles
 from supersample._compiled import tree as compiled
 from supersample._random import as_seed
 from supersample.embedding.moments import scale_weights, squared_norms
-from supersample.selection.reservoir import Reservoir
-from supersample.selection.rows import Rows
-from supersample.selection.tree import build
+from supersample.selection.stream.projection_tree import build
+from supersample.selection.stream.reservoir import Reservoir
+from supersample.selection.stream.rows import Rows
 
 
 def lists(tree):

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 import oracles
+from supersample.discrepancy.weighted_chi2 import quantile, survival
 from supersample.errors import InputError
-from supersample.judgement.weighted_chi2 import quantile, survival
 
 
 @pytest.mark.parametrize("degrees", [1, 2, 3, 10, 100, 1000])

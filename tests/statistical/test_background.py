@@ -9,8 +9,8 @@ from scipy import stats
 import stream_oracles
 from supersample._random import as_seed
 from supersample.embedding.moments import scale_log_weights, scale_weights
-from supersample.selection import background
-from supersample.selection.rows import Rows
+from supersample.selection.stream import background
+from supersample.selection.stream.rows import Rows
 
 
 def rows_of(weights, start=0):

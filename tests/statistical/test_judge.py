@@ -7,7 +7,7 @@ import stream_oracles
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fourier
-from supersample.features.judge import Judge
+from supersample.features.heldout import Judge
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 KERNELS = {

@@ -5,10 +5,10 @@ import pytest
 
 import stream_oracles
 import supersample as ss
+from supersample.discrepancy.certificate import captured_energy, certify, theorem_one
 from supersample.features import Landmark
-from supersample.judgement.certificate import captured_energy, certify, theorem_one
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
-from supersample.selection import polish
+from supersample.selection.stream import polish
 
 N = 6000
 

@@ -6,7 +6,7 @@ import pytest
 import stream_oracles
 import supersample as ss
 from supersample.kernels import Gaussian
-from supersample.selection import polish
+from supersample.selection.stream import polish
 
 N, M = 20_000, 100
 

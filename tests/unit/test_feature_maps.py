@@ -8,7 +8,7 @@ import pytest
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier, Nystroem
-from supersample.features.judge import Judge
+from supersample.features.heldout import Judge
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pytest
 
 import supersample as ss
-from supersample.engines import parts
+from supersample.engines import partition_tasks as parts
 from supersample.errors import InputError
 from supersample.records.sources import open_source
 from supersample.summary import Summary
 from supersample.summary import state as states
-from supersample.summary.stored import restore, store
+from supersample.summary.state_file import restore, store
 
 _PREFIX = struct.Struct("<8sIQ")
 

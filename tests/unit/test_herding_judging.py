@@ -10,9 +10,9 @@ import herding_oracles as oracles
 import supersample as ss
 from supersample._random import as_seed
 from supersample.kernels import Function, Gaussian, Laplacian
-from supersample.measures.embedded import Embedded
-from supersample.selection import judging
-from supersample.selection.judging import sampled_squares
+from supersample.measures.mean_only import Embedded
+from supersample.selection.batch import estimated_mmd as judging
+from supersample.selection.batch.estimated_mmd import sampled_squares
 
 METHODS = [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe]
 methods = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)

@@ -9,8 +9,8 @@ import herding_oracles as oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.kernels import Gaussian
-from supersample.selection.residual import residual_of
-from supersample.selection.target import FeatureField
+from supersample.selection.batch.candidates import FeatureField
+from supersample.selection.batch.residual import residual_of
 
 METHODS = [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe]
 methods = pytest.mark.parametrize("method", METHODS, ids=lambda method: method.__name__)

@@ -8,8 +8,8 @@ import threading
 import pytest
 
 from supersample.errors import InputError
-from supersample.summary.container import beside
-from supersample.summary.lock import exclusive_lock
+from supersample.storage.container import beside
+from supersample.storage.lock import exclusive_lock
 
 
 def refused(path):

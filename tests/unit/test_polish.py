@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import stream_oracles
 from supersample.kernels import Function, Gaussian, Matern
-from supersample.selection import polish as module
-from supersample.selection.calibration import _RIDGE, calibrate
 from supersample.selection.pool import ExactPool
+from supersample.selection.stream import polish as module
+from supersample.selection.stream.calibration import _RIDGE, calibrate
 
 LINEAR = Function(lambda a, b: a @ b.T, name="linear")
 

@@ -7,7 +7,7 @@ import pytest
 from supersample.report.distributions import distribution_of
 from supersample.report.numbers import as_labels, as_numbers
 from supersample.report.projection import evenly, fit_plane
-from supersample.report.telling import by_telling, unusual, usual_of
+from supersample.report.ranking import by_telling, unusual, usual_of
 
 
 def spread(first, second, kind, shares=None):

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 import supersample as ss
-from supersample.report.compared import view_of_comparison
+from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_comparison, render_summary
 from supersample.report.view import view_of
 

@@ -9,7 +9,7 @@ import pytest
 
 import supersample as ss
 from report_fakes import Note, Reading, changes, fake, image_rows, mixed_rows
-from supersample.report.compared import view_of_comparison
+from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_summary
 from supersample.report.view import view_of
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from supersample._random import Seed
-from supersample.judgement.resampling import deal
+from supersample.discrepancy.resampling import deal
 
 M, N, COLUMNS = 13, 37, 4000
 

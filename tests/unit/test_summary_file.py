@@ -12,7 +12,7 @@ import pytest
 
 import supersample as ss
 from supersample.errors import InputError, MismatchError
-from supersample.summary.container import from_bytes
+from supersample.storage.container import from_bytes
 
 
 def _table(n=200):

@@ -11,9 +11,9 @@ import stream_oracles
 import supersample as ss
 from supersample.features import Fastfood, Fourier, Landmark
 from supersample.kernels import Function, Gaussian
-from supersample.selection import polish, second_look
 from supersample.selection import stream as stream_module
-from supersample.selection.atoms import Atoms
+from supersample.selection.batch.frank_wolfe_iterate import Atoms
+from supersample.selection.stream import polish, second_look
 
 RNG = np.random.default_rng(0)
 DATA = RNG.normal(size=(6500, 2))
@@ -227,7 +227,7 @@ def test_far_more_steps_than_candidates_take_no_room(monkeypatch):
             rooms.append(count)
             super().__init__(field, count, **options)
 
-    monkeypatch.setattr(importlib.import_module("supersample.selection.frank_wolfe"), "Atoms", Told)  # not the function
+    monkeypatch.setattr(importlib.import_module("supersample.selection.batch.frank_wolfe"), "Atoms", Told)  # not the function
     for m, start in ((400, None), (500, found), (20, None)):
         assert ss.frank_wolfe(data, m, variant="fully-corrective", start=start).mmd.size == m
     assert rooms == [40, 40 + len(found), 20]

@@ -127,7 +127,7 @@ def test_families_of_mixed_kernels_and_functions():
 
 def test_many_blocks_of_rows_give_the_statistics_of_one(monkeypatch):
     """Label matrices are made block by block; how many blocks must not matter to the statistic or the level."""
-    from supersample.judgement import forms
+    from supersample.discrepancy import resampled_mmd as forms
 
     rng = np.random.default_rng(8)
     x, y = rng.normal(size=(700, 2)), rng.normal(0.08, 1.0, size=(900, 2))

@@ -8,7 +8,7 @@ import click
 from supersample.cli.interrupts import starting
 from supersample.cli.options import as_json, page, progress, quiet, seed
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
-from supersample.cli.running import is_data, load, run
+from supersample.cli.runner import is_data, load, run
 
 if TYPE_CHECKING:
     from supersample.records.sources import Source

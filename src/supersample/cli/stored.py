@@ -8,7 +8,7 @@ import click
 from supersample.cli.interrupts import starting
 from supersample.cli.options import FILE, as_json, page_file, quiet, summary_file
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
-from supersample.cli.running import load
+from supersample.cli.runner import load
 
 __all__ = ["merge", "report", "show"]
 

@@ -8,7 +8,7 @@ import click
 from supersample.cli.interrupts import starting
 from supersample.cli.options import FILE, as_json, bandwidth, page, parse_columns, progress, quiet, seed, summary_file
 from supersample.cli.output import say, tell, tell_json, text_table
-from supersample.cli.running import load, run
+from supersample.cli.runner import load, run
 
 __all__ = ["summarize"]
 

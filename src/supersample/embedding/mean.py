@@ -6,12 +6,12 @@ from typing import Literal, Self
 import numpy as np
 import numpy.typing as npt
 
-from supersample._shared import one_at_a_time
+from supersample._locking import one_at_a_time
 from supersample._typing import Floats, PointsLike
+from supersample._validation import check_log_weights, check_points, check_weights, choose
 from supersample.embedding import moments
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
-from supersample.records.arrays import check_log_weights, check_points, check_weights, choose
 
 __all__ = ["MeanEmbedding"]
 

@@ -13,7 +13,7 @@ from dask.base import get_scheduler
 from dask.optimization import cull
 
 from supersample.engines.job import Job
-from supersample.engines.parts import (
+from supersample.engines.partition_tasks import (
     finish,
     growing,
     head,

@@ -11,16 +11,16 @@ import numpy as np
 
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats
+from supersample._validation import check_count
 from supersample.embedding import moments
-from supersample.engines.parts import rows_of, tree
-from supersample.engines.pieces import METHODS, arrays_of, choose_from, deal, embed, matrix, moments_of
+from supersample.engines.herding_tasks import METHODS, arrays_of, choose_from, deal, embed, matrix, moments_of
+from supersample.engines.partition_tasks import rows_of, tree
 from supersample.errors import InputError
 from supersample.kernels import as_kernel
-from supersample.measures.embedded import Embedded
-from supersample.records.arrays import check_count
+from supersample.measures.mean_only import Embedded
 from supersample.selection import Selection
-from supersample.selection.plan import WARM_UP, Plan, Settings, make_plan
-from supersample.selection.rows import Rows
+from supersample.selection.stream.plan import WARM_UP, Plan, Settings, make_plan
+from supersample.selection.stream.rows import Rows
 
 __all__ = ["Cluster", "Distributed", "select"]
 

@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from supersample.engines.parts import packed, warm_up
+from supersample.engines.partition_tasks import packed, warm_up
 from supersample.errors import InputError, InputTypeError
 from supersample.summary.state import Request, State
-from supersample.summary.summarize import empty_like, request_of
+from supersample.summary.summarizing import empty_like, request_of
 
 __all__ = ["Job", "job_of"]
 

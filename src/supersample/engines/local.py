@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from supersample.engines.job import Job, job_of
-from supersample.engines.parts import finish, head, label_of, merge_parts, summarize_part, tree
+from supersample.engines.partition_tasks import finish, head, label_of, merge_parts, summarize_part, tree
 from supersample.errors import InputError
 from supersample.summary import Summary
 from supersample.summary import summarize as summarize_whole

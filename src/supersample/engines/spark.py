@@ -11,7 +11,7 @@ import pyarrow as pa
 from pyspark import StorageLevel, TaskContext
 
 from supersample.engines.job import Job
-from supersample.engines.parts import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
+from supersample.engines.partition_tasks import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
 from supersample.engines.spark_failures import told
 from supersample.errors import InputError, InputTypeError
 from supersample.records.sources.frames import name_of

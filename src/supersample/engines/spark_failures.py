@@ -15,7 +15,7 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from supersample import errors
-from supersample.engines.parts import failed, stopped
+from supersample.engines.partition_tasks import failed, stopped
 from supersample.errors import SupersampleError
 from supersample.records.sources.base import one_line
 

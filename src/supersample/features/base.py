@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._typing import Features, Points, PointsLike
+from supersample._validation import check_points
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels import Kernel, KernelLike, as_kernel
-from supersample.records.arrays import check_points
 
 __all__ = ["FeatureMap", "as_dtype", "resolved_kernel"]
 

@@ -11,7 +11,7 @@ from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Indices, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.waves import Waves
+from supersample.features.random_fourier import Waves
 from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Fastfood"]

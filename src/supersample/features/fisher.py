@@ -10,13 +10,13 @@ from scipy import linalg
 
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Points, PointsLike
+from supersample._validation import choose
 from supersample.errors import InputError, InputTypeError
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.scores import Scores, digest, scores_of
 from supersample.features.torch_scores import TorchScores, is_module
 from supersample.kernels import Kernel
 from supersample.kernels.base import as_float64
-from supersample.records.arrays import choose
 
 __all__ = ["Fisher", "FisherKernel"]
 

@@ -10,10 +10,10 @@ from scipy import special
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Floats, RandomState, Reals
+from supersample._validation import choose
 from supersample.errors import InputError
-from supersample.features.waves import Waves
+from supersample.features.random_fourier import Waves
 from supersample.kernels import Kernel, KernelLike
-from supersample.records.arrays import choose
 
 __all__ = ["Fourier"]
 

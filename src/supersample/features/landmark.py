@@ -10,11 +10,11 @@ from supersample._random import as_seed
 from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Points, PointsLike, RandomState, Reals
+from supersample._validation import check_count
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
 from supersample.features.nystroem import Nystroem, landmarks_of
 from supersample.kernels import KernelLike
-from supersample.records.arrays import check_count
 
 __all__ = ["Landmark"]
 

@@ -12,11 +12,11 @@ from supersample._random import Seed, as_seed
 from supersample._stored import DTYPE, FLOATS, NUMBER, REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState, Reals
+from supersample._validation import check_count
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.base import as_float64
-from supersample.records.arrays import check_count
 
 __all__ = ["Nystroem", "landmarks_of", "pivoted_landmarks"]
 

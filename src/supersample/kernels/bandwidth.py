@@ -9,8 +9,8 @@ from scipy.spatial.distance import pdist
 from supersample._random import as_seed
 from supersample._stored import NUMBER, any_of, one_of, tuple_of
 from supersample._typing import PointsLike, RandomState
+from supersample._validation import check_points
 from supersample.errors import InputError, InputTypeError
-from supersample.records.arrays import check_points
 
 __all__ = ["BANDWIDTH", "SAMPLE_ROWS", "Bandwidth", "check_bandwidth", "median_distance"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, PointsLike, RandomState
+from supersample._validation import check_points
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.arrays import check_points
 
 __all__ = ["Kernel", "as_float64"]
 

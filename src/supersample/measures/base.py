@@ -8,9 +8,9 @@ import numpy as np
 from supersample._random import Seed, as_seed
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, PointsLike, RandomState
+from supersample._validation import check_count, check_points
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, Sum, as_kernel
-from supersample.records.arrays import check_count, check_points
 
 if TYPE_CHECKING:
     from supersample.measures.empirical import Empirical

@@ -10,12 +10,12 @@ from supersample._compiled import gaussian
 from supersample._random import Seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Points, PointsLike
+from supersample._validation import check_points, check_weights, shares
 from supersample.embedding.mean import MeanEmbedding
 from supersample.errors import InputTypeError, MismatchError
 from supersample.features import FeatureMap
 from supersample.kernels import Gaussian, Kernel, KernelLike
 from supersample.measures.base import Measure
-from supersample.records.arrays import check_points, check_weights, shares
 
 __all__ = ["Empirical"]
 

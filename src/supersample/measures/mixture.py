@@ -6,11 +6,11 @@ from scipy import linalg
 
 from supersample._random import Seed
 from supersample._typing import Floats, PointsLike
+from supersample._validation import check_points, check_weights, shares
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.kernels import Gaussian, Kernel
 from supersample.measures.base import Measure
 from supersample.measures.exponential import decays, normal_mean
-from supersample.records.arrays import check_points, check_weights, shares
 
 __all__ = ["GaussianMixture"]
 

@@ -13,11 +13,11 @@ from supersample.report import words
 from supersample.report.cells import clean
 from supersample.report.distributions import Distribution, distribution_of
 from supersample.report.gallery import Gallery, gallery_of
+from supersample.report.inputs import Parts, encoded, map_words, plane_of, read, reading_order
 from supersample.report.numbers import shares_of
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, Plane, points_of
-from supersample.report.reading import Parts, encoded, map_words, plane_of, read, reading_order
-from supersample.report.telling import unusual, usual_of
+from supersample.report.ranking import unusual, usual_of
 from supersample.summary import Summary
 
 __all__ = ["ColumnLine", "Fact", "SummaryView", "Trace", "view_of"]

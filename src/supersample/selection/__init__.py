@@ -1,11 +1,9 @@
-"""Which points stand for the data."""
+"""Which points represent the data."""
 
-from supersample.selection.critic import critic
-from supersample.selection.frank_wolfe import frank_wolfe
-from supersample.selection.herding import herd
-from supersample.selection.online_greedy import online_critic
-from supersample.selection.quadrature import sbq, wkh
-from supersample.selection.result import Critique, Selection
-from supersample.selection.reweighting import quadrature_weights
+from supersample.selection.batch.frank_wolfe import frank_wolfe
+from supersample.selection.batch.herding import herd
+from supersample.selection.batch.quadrature import sbq, wkh
+from supersample.selection.batch.reweighting import quadrature_weights
+from supersample.selection.result import Selection
 
-__all__ = ["Critique", "Selection", "critic", "frank_wolfe", "herd", "online_critic", "quadrature_weights", "sbq", "wkh"]
+__all__ = ["Selection", "frank_wolfe", "herd", "quadrature_weights", "sbq", "wkh"]

@@ -2,7 +2,7 @@
 
 from supersample.summary.comparison import ColumnChange, Comparison
 from supersample.summary.progress import Progress
-from supersample.summary.summarize import summarize
+from supersample.summary.summarizing import summarize
 from supersample.summary.summary import Summary, load
 
 __all__ = ["ColumnChange", "Comparison", "Progress", "Summary", "load", "summarize"]

@@ -16,9 +16,9 @@ import pyarrow as pa
 from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources import Source
-from supersample.summary.container import beside, read_file, write_atomically
+from supersample.storage.container import beside, read_file, write_atomically
 from supersample.summary.state import State
-from supersample.summary.stored import restore, store
+from supersample.summary.state_file import restore, store
 
 __all__ = ["Checkpoint", "fingerprint"]
 

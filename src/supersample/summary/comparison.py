@@ -9,13 +9,13 @@ import pyarrow as pa
 
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats
+from supersample.discrepancy.feature_test import Embedded, compare_embedded
+from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
-from supersample.judgement.embedded import Embedded, compare_embedded
-from supersample.judgement.result import TestResult
 from supersample.kernels import Gaussian
 from supersample.records.encoding import require_same
-from supersample.selection import background
-from supersample.selection.stream import Stream, drain
+from supersample.selection.stream import background
+from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.state import State, require_same_maps
 
 __all__ = ["ColumnChange", "Comparison", "compare"]

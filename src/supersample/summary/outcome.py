@@ -7,11 +7,12 @@ import numpy as np
 from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, stored
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
-from supersample.judgement.certificate import captured_energy, certify, random_baseline
-from supersample.selection import background, stream
-from supersample.selection.calibration import calibrate
+from supersample.discrepancy.certificate import captured_energy, certify, random_baseline
+from supersample.selection import stream
 from supersample.selection.pool import kernel_block
-from supersample.selection.stream import Stream
+from supersample.selection.stream import background
+from supersample.selection.stream.calibration import calibrate
+from supersample.selection.stream.lifecycle import Stream
 
 __all__ = ["Outcome", "Reading", "outcome_of", "read"]
 

@@ -8,19 +8,20 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from supersample._shared import one_at_a_time
+from supersample._locking import one_at_a_time
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
+from supersample._validation import check_count, check_log_weights, check_points, check_weights
+from supersample.discrepancy.certificate import Certificate, captured_energy, certify, checked_bound, random_baseline
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
-from supersample.judgement.certificate import Certificate, captured_energy, certify, checked_bound, random_baseline
 from supersample.kernels import Kernel, KernelLike
-from supersample.records.arrays import check_count, check_log_weights, check_points, check_weights
 from supersample.records.names import check_names
-from supersample.selection import merging, stream
-from supersample.selection.plan import Settings, settings_of
-from supersample.selection.rows import Rows
-from supersample.selection.stream import Selected, Stream
+from supersample.selection import stream
+from supersample.selection.stream import merging
+from supersample.selection.stream.lifecycle import Selected, Stream
+from supersample.selection.stream.plan import Settings, settings_of
+from supersample.selection.stream.rows import Rows
 
 __all__ = ["SuperSampler"]
 

@@ -10,17 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from supersample._typing import Floats
+from supersample._validation import check_weights
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
-from supersample.records.arrays import check_weights
 from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same, weights_of
-from supersample.selection import merging, stream
-from supersample.selection.plan import WARM_UP, Plan, Settings
-from supersample.selection.rows import Rows
-from supersample.selection.stream import Stream
-from supersample.summary.conforming import conformed, described
-from supersample.summary.kept import Kept, held_positions
+from supersample.records.sources.conforming import conformed, described
+from supersample.selection import stream
+from supersample.selection.stream import merging
+from supersample.selection.stream.lifecycle import Stream
+from supersample.selection.stream.plan import WARM_UP, Plan, Settings
+from supersample.selection.stream.rows import Rows
 from supersample.summary.outcome import Reading, read
+from supersample.summary.row_store import Kept, held_positions
 
 __all__ = ["Request", "State", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
 

@@ -10,26 +10,26 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from supersample._shared import one_at_a_time
+from supersample._locking import one_at_a_time
 from supersample._typing import Floats
+from supersample._validation import choose
+from supersample.discrepancy.certificate import checked_bound
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
-from supersample.judgement.certificate import checked_bound
 from supersample.kernels import Kernel
-from supersample.records.arrays import choose
 from supersample.records.encoding import ColumnNote, Encoding
 from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.base import plural
-from supersample.selection.plan import Plan
-from supersample.selection.stream import Stream
+from supersample.records.sources.conforming import conformed
+from supersample.selection.stream.lifecycle import Stream
+from supersample.selection.stream.plan import Plan
+from supersample.storage.container import as_path, read_file, write_atomically
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
-from supersample.summary.conforming import conformed
-from supersample.summary.container import as_path, read_file, write_atomically
 from supersample.summary.outcome import Outcome, Reading, outcome_of
 from supersample.summary.state import State
-from supersample.summary.stored import restore, store
+from supersample.summary.state_file import restore, store
 
 __all__ = ["Summary", "load", "load_from"]
 

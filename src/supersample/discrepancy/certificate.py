@@ -1,0 +1,91 @@
+"""How far a selection is from the data, judged by features that the selection never saw."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from supersample._random import Seed
+from supersample._typing import Floats
+from supersample.embedding.moments import Moments
+from supersample.errors import InputError
+from supersample.features import FeatureMap
+from supersample.features.landmark import Landmark
+from supersample.features.nystroem import Nystroem
+from supersample.features.random_fourier import Waves
+
+__all__ = ["Certificate", "captured_energy", "certify", "checked_bound", "random_baseline", "theorem_one"]
+
+#: Random sets that a baseline is taken over, at most.
+_MOST_SETS = 20
+
+
+class Certificate(NamedTuple):
+    """An estimate of MMD(selection, data) and its standard error, both on the scale of MMD, not of its square."""
+
+    mmd: float
+    error: float
+
+
+def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certificate:
+    """Return the held-out estimate of MMD between equally weighted points and the stream.
+
+    MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (FMMD eq. 4). The held-out
+    frequencies are independent of the selection, so their average is unbiased, and its standard error is that of a mean of
+    independent terms (carried to the root by its derivative). For kernels without frequencies the held-out features are
+    Nystroem features on other landmarks: then MMD is measured on what those span, and there is no standard error (NaN).
+    """
+    difference = moments.mean() - held_out.transform(points).mean(axis=0, dtype=np.float64)
+    squares = difference * difference
+    mmd = float(np.sqrt(squares.sum()))
+    if not isinstance(held_out, Waves):
+        return Certificate(mmd, float("nan"))
+    each = held_out.terms(squares)
+    spread = float(each.std(ddof=1)) / np.sqrt(each.size)
+    return Certificate(mmd, spread / (2.0 * mmd) if mmd > 0 else 0.0)
+
+
+def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shares: Floats, size: int, seed: Seed) -> float:
+    """Return the held-out MMD of `size` rows drawn at random: the root mean square over sets drawn from a sample.
+
+    sample: rows in random order with their shares of the data. Where these are equal, the rows are cut into sets of `size`;
+    otherwise sets are drawn by share. At most 20 are looked at: one alone would tell mostly its own luck.
+    """
+    if shares.min() == shares.max():
+        sets = max(1, min(_MOST_SETS, sample.shape[0] // size))
+        drawn = np.arange(sets * min(size, sample.shape[0])).reshape(sets, -1)
+    else:
+        drawn = seed.child("baseline").generator().choice(sample.shape[0], (_MOST_SETS, size), p=shares)
+    features = held_out.transform(sample[drawn.ravel()]).astype(np.float64)
+    means = features.reshape(*drawn.shape, -1).mean(axis=1)
+    return float(np.sqrt(np.mean(((means - moments.mean()) ** 2).sum(axis=1))))
+
+
+def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:
+    """Return the bound on MMD that holds with probability 1 - delta (SSR Theorem 1), from `n_features` random features.
+
+    MMD^2 <= k0 sqrt(128 log(1/delta) / D) + |mu - nu|^2. It is loose: it does not know how much the terms vary.
+    """
+    return float(np.sqrt(k0 * np.sqrt(128.0 * np.log(1.0 / delta) / n_features) + mmd * mmd))
+
+
+def checked_bound(mmd: float, held_out: FeatureMap, delta: Any) -> float:
+    """Return the bound of Theorem 1 for what a user asks for, or say why there is none."""
+    if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating) or not 0 < delta < 1:
+        raise InputError(f"delta must lie between 0 and 1, got {delta!r}; 0.05 gives a bound that holds 95 times in 100")
+    kernel = held_out.kernel
+    if not kernel.has_spectrum:
+        raise InputError(f"bound needs a kernel with random Fourier features, which {kernel!r} has not; use mmd instead")
+    return theorem_one(mmd, kernel.k0, held_out.n_features, float(delta))
+
+
+def captured_energy(feature_map: FeatureMap, points: Floats, shares: Floats) -> float:
+    """Return the share of E k(x, x) that the landmarks of a map span; 1 for maps without landmarks.
+
+    What is left is seen through random features only: near 0 the landmarks cover the data, near 1 they know nothing of it.
+    """
+    spanned = feature_map.spanned if isinstance(feature_map, Landmark) else feature_map
+    if not isinstance(spanned, Nystroem):
+        return 1.0
+    features = spanned.transform(points).astype(np.float64)
+    total = float(shares @ feature_map.kernel.diagonal(points))
+    return float(shares @ np.einsum("ij,ij->i", features, features)) / total

@@ -1,0 +1,132 @@
+"""Circular discrepancy: two samples wrapped around a circle, and the ensemble over many projections (FMMD section 3)."""
+
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._random import as_seed
+from supersample._threads import cut
+from supersample._typing import Floats, PointsLike, RandomState, Weights
+from supersample._validation import check_count, check_weights, choose, shares
+from supersample.discrepancy.two_samples import pool, resolve_all, wave_map
+from supersample.errors import InputError
+from supersample.kernels import KernelLike, as_kernel
+
+__all__ = ["circular_discrepancy", "circular_ensemble"]
+
+Distance = Literal["sine", "mallows"]
+
+_FREQUENCIES_AT_A_TIME = 64
+
+
+def circular_discrepancy(
+    X: npt.ArrayLike,
+    Y: npt.ArrayLike,
+    *,
+    distance: Distance = "sine",
+    weight_x: npt.ArrayLike | None = None,
+    weight_y: npt.ArrayLike | None = None,
+) -> float:
+    """Return the discrepancy of two samples of angles, in radians.
+
+    sine: sup_y of E sin(y - X) - E sin(y - Y) (FMMD eq. 7), which is the amplitude |E exp(iX) - E exp(iY)| (Claim 5): how well
+    one diameter separates the two samples. It sees only the first trigonometric moment.
+    mallows: the least work to move one sample into the other along the circle (Wasserstein-1 on the circle; the paper's
+    proposed extension), zero only if the samples are the same: min over c of the integral of |F - G - c|, where the best c is
+    a median of F - G. O(n log n).
+
+    >>> import numpy as np
+    >>> circular_discrepancy([0.0, np.pi], [np.pi / 2, 3 * np.pi / 2]) < 1e-12
+    True
+    >>> round(circular_discrepancy([0.0, np.pi], [np.pi / 2, 3 * np.pi / 2], distance="mallows"), 4)
+    1.5708
+    """
+    choose(distance, "distance", ("sine", "mallows"))
+    x, y = _angles(X, "X"), _angles(Y, "Y")
+    wx = None if weight_x is None else check_weights(weight_x, x.size, "weight_x")
+    wy = None if weight_y is None else check_weights(weight_y, y.size, "weight_y")
+    signed = np.concatenate([shares(wx, x.size), -shares(wy, y.size)])
+    return float(_discrepancies(np.concatenate([x, y])[:, None], signed, distance)[0])
+
+
+def circular_ensemble(
+    X: PointsLike,
+    Y: PointsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    distance: Distance = "sine",
+    norm: float = 2.0,
+    n_frequencies: int = 512,
+    random_state: RandomState = None,
+) -> float:
+    """Return the circular discrepancies over random frequencies of a kernel, combined by a norm.
+
+    Each frequency wraps both samples around a circle by w.x mod 2 pi (FMMD eq. 5, 6). With distance="sine" and norm=2 the
+    result is the biased estimate of MMD (Definition 3, Claim 6); norm=1 is their mean, norm=inf the worst frequency, and
+    distance="mallows" another metric altogether: the extensions that the paper proposes. O(n (d + log n) L) time.
+
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(500, 2))
+    >>> circular_ensemble(x, x + 0.5, norm=1.0, random_state=0) < circular_ensemble(x, x + 0.5, random_state=0)
+    True
+    """
+    choose(distance, "distance", ("sine", "mallows"))
+    if isinstance(norm, bool) or not isinstance(norm, int | float | np.integer | np.floating) or not norm >= 1:
+        raise InputError(f"norm must be a number of at least 1, or inf, got {norm!r}")
+    samples = pool(X, Y, min_rows=1)
+    seed = as_seed(random_state)
+    (resolved,) = resolve_all([as_kernel(kernel)], samples, seed)
+    count = check_count(n_frequencies, "n_frequencies")
+    frequencies = wave_map(resolved, "fourier", 2 * count, samples, seed).frequency_matrix(samples.x.shape[1])
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = samples.rows(0, samples.n) - samples.origin
+        reach = float(np.linalg.norm(rows, axis=1).max() * np.linalg.norm(frequencies, axis=0).max())
+    if not np.isfinite(reach):
+        raise InputError(
+            "X and Y must lie so near that float64 holds their distances in bandwidths, and do not; scale them, or pass a "
+            "kernel with a larger bandwidth"
+        )
+    m, n = samples.x.shape[0], samples.y.shape[0]
+    signed = np.concatenate([np.full(m, 1.0 / m), np.full(n, -1.0 / n)])
+    values = np.concatenate(
+        [_discrepancies(rows @ frequencies[:, part], signed, distance) for part in cut(count, _FREQUENCIES_AT_A_TIME)]
+    )
+    scale = np.sqrt(resolved.k0)
+    largest = float(values.max())
+    if np.isinf(norm) or largest == 0.0:
+        return float(scale * largest)
+    # Relative to the largest, since high powers of small numbers vanish.
+    return float(scale * largest * np.mean((values / largest) ** norm) ** (1.0 / norm))
+
+
+def _discrepancies(angles: Floats, signed: Weights, distance: str) -> Floats:
+    """Return the discrepancy for each column of angles; `signed` holds the rows' shares, negative for the second sample."""
+    if distance == "sine":
+        return np.asarray(np.hypot(signed @ np.cos(angles), signed @ np.sin(angles)))
+    wrapped = np.mod(angles, 2.0 * np.pi)
+    order = np.argsort(wrapped, axis=0)
+    places = np.take_along_axis(wrapped, order, axis=0)
+    # F - G is constant between neighbouring angles, the last stretch running on to the first angle of the next turn.
+    heights = np.cumsum(signed[order], axis=0)
+    lengths = np.diff(places, axis=0, append=places[:1] + 2.0 * np.pi)
+    return np.array([_work(heights[:, k], lengths[:, k]) for k in range(angles.shape[1])])
+
+
+def _work(heights: Floats, lengths: Floats) -> float:
+    order = np.argsort(heights)
+    middle = int(np.searchsorted(np.cumsum(lengths[order]), np.pi))
+    median = heights[order[min(middle, heights.size - 1)]]
+    return float(lengths @ np.abs(heights - median))
+
+
+def _angles(values: npt.ArrayLike, name: str) -> Floats:
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or array.ndim != 1 or array.size == 0:
+        raise InputError(
+            f"{name} must be a non-empty one-dimensional array of angles in radians, got dtype {array.dtype} and shape "
+            f"{array.shape}"
+        )
+    if not bool(np.isfinite(array).all()):
+        raise InputError(f"{name} must hold finite angles, got NaN or infinity; drop such entries first")
+    return array.astype(np.float64)

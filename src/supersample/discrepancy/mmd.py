@@ -1,0 +1,129 @@
+"""The squared maximum mean discrepancy between two samples: exactly, by features, or from blocks of pairs."""
+
+import math
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._random import as_seed
+from supersample._threads import BLOCK_ROWS, cut, map_blocks
+from supersample._typing import Floats, Points, PointsLike, RandomState, Weights
+from supersample._validation import check_count, check_weights, choose, shares
+from supersample.discrepancy.blocks import block_values
+from supersample.discrepancy.two_samples import pool, resolve_all, wave_map
+from supersample.embedding import MeanEmbedding
+from supersample.errors import InputError
+from supersample.kernels import Kernel, KernelLike, as_kernel
+
+__all__ = ["METHODS", "Estimator", "Method", "choose_estimator", "mmd2"]
+
+Method = Literal["exact", "fourier", "fastfood", "block", "linear"]
+Estimator = Literal["biased", "unbiased"]
+METHODS = ("exact", "fourier", "fastfood", "block", "linear")
+
+_TILE_COLUMNS = 1024
+
+
+def mmd2(
+    X: PointsLike,
+    Y: PointsLike,
+    *,
+    kernel: KernelLike = "gaussian",
+    method: Method = "exact",
+    estimator: Estimator | None = None,
+    n_features: int = 1024,
+    weight_x: npt.ArrayLike | None = None,
+    weight_y: npt.ArrayLike | None = None,
+    random_state: RandomState = None,
+) -> float:
+    """Return the squared maximum mean discrepancy between two samples.
+
+    MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y) (FMMD eq. 1 and appendix A). "biased" counts a row with itself and
+    is never negative; "unbiased" does not, and its mean is the discrepancy of the distributions. The default is "biased" for
+    the methods that have both, "unbiased" for "block" and "linear", which have only that.
+
+    method:
+        exact: all pairs, in blocks on all cores; O((m + n)^2 d) time, memory independent of m and n.
+        fourier, fastfood: the means of `n_features` random features (FMMD Algorithm 1; two features are one frequency of the
+            paper); O((m + n) d D), or D log d in place of d D.
+        block: the mean over blocks of about sqrt(min(m, n)) rows (B-test, Zaremba et al. 2013); O((m + n)^1.5 d).
+        linear: the same with two rows a block (MMD-linear, but all rows are used when m and n differ); O((m + n) d).
+    kernel: a name, a kernel, or a function of two arrays; a "median" bandwidth is taken from the pooled rows.
+    weight_x, weight_y: a weight for each row, not for "block" and "linear".
+    random_state: for the frequencies, and for the rows that the median distance is taken from.
+
+    >>> import numpy as np
+    >>> x, y = np.zeros((3, 1)), np.ones((2, 1))
+    >>> round(mmd2(x, y, kernel=lambda a, b: a @ b.T), 4)
+    1.0
+    """
+    method = choose(method, "method", METHODS)  # type: ignore[assignment]
+    chosen = choose_estimator(estimator, method)
+    samples = pool(X, Y, min_rows=2 if chosen == "unbiased" else 1)
+    seed = as_seed(random_state)
+    wx = None if weight_x is None else check_weights(weight_x, samples.x.shape[0], "weight_x")
+    wy = None if weight_y is None else check_weights(weight_y, samples.y.shape[0], "weight_y")
+    (resolved,) = resolve_all([as_kernel(kernel)], samples, seed)
+    if method == "exact":
+        return _exact(samples.x, samples.y, wx, wy, resolved, chosen)
+    if method in ("fourier", "fastfood"):
+        feature_map = wave_map(resolved, method, check_count(n_features, "n_features"), samples, seed)
+        left = MeanEmbedding(feature_map).update(samples.x, wx)
+        right = MeanEmbedding(feature_map).update(samples.y, wy)
+        return left.mmd2(right, estimator=chosen)
+    if wx is not None or wy is not None:
+        raise InputError(f"weight_x and weight_y do not go with method={method!r}; use 'exact', 'fourier' or 'fastfood'")
+    return float(block_values(samples.x, samples.y, resolved, linear=method == "linear").mean())
+
+
+def choose_estimator(estimator: str | None, method: str) -> Estimator:
+    """Return the estimator asked for, or the method's own, refusing what a method does not have."""
+    only_unbiased = method in ("block", "linear")
+    if estimator is None:
+        return "unbiased" if only_unbiased else "biased"
+    if choose(estimator, "estimator", ("biased", "unbiased")) == "biased" and only_unbiased:
+        raise InputError(f"estimator='biased' does not exist for method={method!r}; use 'unbiased' or leave it out")
+    return estimator  # type: ignore[return-value]
+
+
+def _exact(x: Points, y: Points, wx: Weights | None, wy: Weights | None, kernel: Kernel, estimator: Estimator) -> float:
+    left, right = x.astype(np.float64), y.astype(np.float64)
+    a, b = shares(wx, left.shape[0]), shares(wy, right.shape[0])
+    within = 0.0
+    for points, share in ((left, a), (right, b)):
+        total = _quadratic_form(points, points, share, share, kernel, symmetric=True)
+        diagonal = math.fsum(share * share * kernel.diagonal(points))
+        if estimator == "unbiased":
+            pairs = 1.0 - math.fsum(share * share)
+            if not pairs > 1e-12:
+                raise InputError(
+                    "estimator='unbiased' needs at least two rows of positive weight in each of X and Y, got one; use "
+                    "estimator='biased'"
+                )
+            within += total / pairs
+        else:
+            within += total + diagonal
+    return within - 2.0 * _quadratic_form(left, right, a, b, kernel, symmetric=False)
+
+
+def _quadratic_form(left: Floats, right: Floats, a: Floats, b: Floats, kernel: Kernel, *, symmetric: bool) -> float:
+    """Return sum_ij a_i b_j k(left_i, right_j), in tiles; if symmetric, without the terms i = j."""
+
+    def work(rows: slice) -> float:
+        parts = []
+        tile = np.empty((rows.stop - rows.start, _TILE_COLUMNS))
+        for columns in cut(right.shape[0], _TILE_COLUMNS):
+            if symmetric and columns.stop <= rows.start:
+                continue
+            values = tile.reshape(-1)[: tile.shape[0] * (columns.stop - columns.start)]
+            values = values.reshape(tile.shape[0], -1)
+            kernel.fill(left[rows], right[columns], values)
+            if symmetric and columns.start < rows.stop:
+                # Keep what lies above the diagonal only; the part below is its mirror image.
+                values[np.arange(columns.start, columns.stop) <= np.arange(rows.start, rows.stop)[:, None]] = 0.0
+            parts.append(float(a[rows] @ (values @ b[columns])))
+        return math.fsum(parts)
+
+    total = math.fsum(map_blocks(work, cut(left.shape[0], BLOCK_ROWS)))
+    return 2.0 * total if symmetric else total

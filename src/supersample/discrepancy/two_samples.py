@@ -1,0 +1,84 @@
+"""Two samples as one: checked, put on a common origin, and with a kernel chosen from the pooled rows alone."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._random import Seed
+from supersample._typing import Floats, Points, PointsLike
+from supersample._validation import check_points, check_same_width
+from supersample.errors import InputError
+from supersample.features import Fastfood, Fourier
+from supersample.features.random_fourier import Waves
+from supersample.kernels import Kernel
+
+__all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]
+
+#: Rows of each sample that the origin and the median distance are taken from.
+_LOOK = 1000
+#: Rows of both samples that a function is tried on.
+_TRIED = 50
+
+
+class TwoSamples(NamedTuple):
+    """Two checked samples and a point near their middle."""
+
+    x: Points
+    y: Points
+    origin: Floats
+
+    @property
+    def n(self) -> int:
+        """Rows of both together."""
+        return int(self.x.shape[0] + self.y.shape[0])
+
+    def rows(self, start: int, stop: int) -> Points:
+        """Return pooled rows start to stop, those of x before those of y."""
+        m = self.x.shape[0]
+        if stop <= m:
+            return self.x[start:stop]
+        if start >= m:
+            return self.y[start - m : stop - m]
+        return np.concatenate([self.x[start:], self.y[: stop - m]])
+
+    def sample(self, size: int, seed: Seed) -> Points:
+        """Return at most `size` pooled rows, drawn without regard to which sample they come from."""
+        chosen = np.sort(seed.generator().permutation(self.n)[:size])
+        m = self.x.shape[0]
+        return np.concatenate([self.x[chosen[chosen < m]], self.y[chosen[chosen >= m] - m]])
+
+
+def pool(x: PointsLike, y: PointsLike, *, min_rows: int) -> TwoSamples:
+    """Check both samples against each other."""
+    left = check_points(x, "X", min_rows=min_rows)
+    right = check_points(y, "Y", min_rows=min_rows)
+    check_same_width(left, right, "X", "Y")
+    middle = np.concatenate([left[:_LOOK], right[:_LOOK]]).mean(axis=0, dtype=np.float64)
+    return TwoSamples(left, right, middle)
+
+
+def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> tuple[Kernel, ...]:
+    """Resolve "median" bandwidths from a sample of the pooled rows: a choice that saw the labels would cost the level."""
+    places = np.linspace(0, samples.n - 1, min(_TRIED, samples.n)).astype(np.int64)
+    for kernel in kernels:
+        tried = np.concatenate([samples.rows(int(place), int(place) + 1) for place in places])
+        kernel.check_on(tried.astype(np.float64), differences=True)
+    if all(kernel.is_resolved for kernel in kernels):
+        return tuple(kernels)
+    rows = samples.sample(_LOOK, seed.child("bandwidth"))
+    if rows.shape[0] < 2:
+        raise InputError("bandwidth='median' needs at least two rows in X and Y together; pass a bandwidth as a number")
+    return tuple(kernel.resolve(rows) for kernel in kernels)
+
+
+def wave_map(kernel: Kernel, method: str, n_features: int, samples: TwoSamples, seed: Seed) -> Waves:
+    """Build the map of method "fourier" or "fastfood"; one seed gives shared frequencies."""
+    if not kernel.has_spectrum:
+        raise InputError(
+            f"method={method!r} needs a shift-invariant kernel (Gaussian, Laplacian, Matern, Cauchy, sums of them), got "
+            f"{kernel!r}; use method='exact', which works for every kernel"
+        )
+    if method == "fastfood":
+        return Fastfood(kernel, n_features, origin=samples.origin, random_state=seed.sequence())
+    return Fourier(kernel, n_features, origin=samples.origin, random_state=seed.sequence())

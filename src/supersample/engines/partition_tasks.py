@@ -1,0 +1,227 @@
+"""What every engine does with a partition, as functions from bytes to bytes: nothing of ours is pickled on the way.
+
+An engine asks for the heads of the first partitions, makes of them the empty state that all partitions begin with
+(`warm_up`), summarises each partition (`summarize_part`) and merges neighbours (`merge_parts`, in the shape of `tree`).
+All depends on the partitions and their order alone, never on which worker does it, when, or how often.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from functools import reduce
+from typing import Any, TypeVar
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from supersample.errors import InputError, SupersampleError
+from supersample.records.sources import open_source
+from supersample.records.sources.base import one_line, plural
+from supersample.records.sources.schema import conform, promote
+from supersample.selection.stream.plan import WARM_UP
+from supersample.storage.container import DAMAGE
+from supersample.summary import Summary
+from supersample.summary import state as states
+from supersample.summary.state import Request, State
+from supersample.summary.state_file import restore, store
+
+__all__ = [
+    "failed",
+    "finish",
+    "growing",
+    "head",
+    "label_of",
+    "merge_parts",
+    "naming",
+    "packed",
+    "rows_of",
+    "stopped",
+    "summarize_part",
+    "tree",
+    "unreadable",
+    "warm_up",
+]
+
+T = TypeVar("T")
+
+#: The bytes of a partition without rows.
+NOTHING = b""
+
+
+def label_of(n_parts: int) -> str:
+    """Name the data of a run; the same for all engines, since a summary's bytes hold it."""
+    return plural(n_parts, "partition")
+
+
+def head(index: int, weight: str | None, source: Any) -> bytes:
+    """Return the first rows of a partition that count, as many as a warm-up needs, as an Arrow stream.
+
+    Rows of weight zero are passed over: they say nothing of the data, and there may be any number of them.
+    """
+    held: list[pa.RecordBatch] = []
+    with naming(index):
+        given = open_source(source)
+        missing = WARM_UP
+        for batch in given.batches(0):
+            some = _counting(batch, weight).slice(0, missing)
+            held.append(some)
+            missing -= some.num_rows
+            if missing == 0:
+                break
+    return _written(pa.Table.from_batches(held, given.schema))
+
+
+def rows_of(head: bytes) -> pa.Table:
+    """Return the rows that `head` returned."""
+    try:
+        table = pa.ipc.open_stream(head).read_all()
+        table.validate(full=True)
+    except DAMAGE as error:
+        raise InputError(
+            f"the first rows of a partition came back damaged: {one_line(error)}; run again, and look for what changes "
+            f"bytes on their way between workers"
+        ) from error
+    return table
+
+
+def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
+    """Fix schema, encoding and feature maps from the first rows in the order of partitions; return an empty state with them.
+
+    heads: those of the partitions, in order; no more are asked for than needed.
+    """
+    tables: list[pa.Table] = []
+    missing = WARM_UP
+    for each in heads:
+        table = rows_of(each).slice(0, missing)
+        if table.num_rows:
+            tables.append(table)
+            missing -= table.num_rows
+        if missing == 0:
+            break
+    if not tables:
+        what = "row" if request.weight is None else f"row of positive weight in column {request.weight!r}"
+        raise InputError(f"source must have at least one {what}, got none from {label}")
+    schema = reduce(lambda left, right: promote(left, right, label), (table.schema for table in tables))
+    state = states.init(request, schema)
+    for table in tables:
+        for batch in table.combine_chunks().to_batches():
+            state = states.update(state, conform(batch, schema, label))
+    return packed(states.like(states.settle(state), request.settings))
+
+
+def packed(state: State) -> bytes:
+    """Return the bytes in which a state travels."""
+    return store(state, kind="partition", source="")
+
+
+def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
+    """Return the state of one partition, begun with a warmed-up empty state.
+
+    Time O(n (d D + M)); memory that of a batch and of the state, where the source is read in batches.
+    """
+    state = states.part(_unpacked(empty, begun=False), index)
+    with naming(index):
+        for batch in open_source(source).batches(0):
+            state = states.update(state, batch)
+    pa.default_memory_pool().release_unused()  # else a worker holds more after many partitions than after few
+    return packed(state) if state.n_seen else NOTHING
+
+
+def merge_parts(left: bytes, right: bytes) -> bytes:
+    """Return the state of two neighbours, the rows of `right` after those of `left`.
+
+    At worst O(M^2 D), whatever the number of rows.
+    """
+    if not left or not right:
+        return left or right
+    return packed(states.merge(_unpacked(left), _unpacked(right)))
+
+
+def finish(data: bytes, label: str) -> Summary:
+    """Return the summary of the state that a run ended with."""
+    if not data:
+        raise InputError(f"source must have at least one row, got none from {label}")
+    return Summary(_unpacked(data), label)
+
+
+def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:
+    """Merge pairs of neighbours until one is left; an odd one out waits for the next round.
+
+    >>> tree(["a", "b", "c", "d", "e"], lambda left, right: f"({left} {right})")
+    '(((a b) (c d)) e)'
+    """
+    level = list(leaves)
+    while len(level) > 1:
+        pairs = [merge(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
+        level = pairs + level[len(pairs) * 2 :]
+    return level[0]
+
+
+def growing(n_parts: int) -> Iterator[range]:
+    """Cut partitions into groups of 1, 1, 2, 4, ...: the first mostly has rows enough for a warm-up.
+
+    >>> list(growing(5))
+    [range(0, 1), range(1, 2), range(2, 4), range(4, 5)]
+    """
+    start = 0
+    while start < n_parts:
+        stop = min(n_parts, max(1, 2 * start))
+        yield range(start, stop)
+        start = stop
+
+
+def unreadable(index: int, error: BaseException) -> SupersampleError:
+    """Return the one error of a run whose partition `index` could not be read."""
+    if isinstance(error, SupersampleError):
+        told = str(error)
+        return error if told.startswith("partition ") else type(error)(f"partition {index}: {told}")
+    return failed(index, f"{type(error).__name__}: {one_line(error)}")
+
+
+def failed(index: int, why: str) -> InputError:
+    """Return the error that says that a partition could not be read, and why."""
+    return InputError(
+        f"partition {index} could not be read: {why}; nothing was returned; mend or leave out that partition and run again"
+    )
+
+
+def stopped(engine: str, what: str, why: str) -> InputError:
+    """Return the error of a run that ended for a reason that no one partition is to blame for."""
+    return InputError(f"source could not be worked on by {engine} ({what}): {why}; nothing was returned; mend it and run again")
+
+
+@contextmanager
+def naming(index: int) -> Iterator[None]:
+    """Name the partition in whatever goes wrong inside."""
+    try:
+        yield
+    except Exception as error:
+        raise unreadable(index, error) from error
+
+
+def _counting(batch: pa.RecordBatch, weight: str | None) -> pa.RecordBatch:
+    if weight is None or weight not in batch.schema.names:
+        return batch  # a name that is not there is told of where the columns are checked
+    try:
+        counts = pc.fill_null(pc.not_equal(batch.column(weight), 0), True)
+    except pa.ArrowException:
+        return batch  # weights that are not numbers, too
+    return batch.filter(counts)
+
+
+def _written(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
+
+
+def _unpacked(data: bytes, *, begun: bool = True) -> State:
+    """Return the state of a partition that has begun, or the empty one that all begin with."""
+    restored = restore(data, "the state of a partition")
+    state = restored.state
+    if restored.kind != "partition" or state.encoding is None:
+        raise InputError(f"the state of a partition must be one that a worker made, got a {restored.kind}; run again")
+    plan = state.plan if not begun else None if state.stream is None else state.stream.plan
+    if plan is None or begun == (state.stream is None):
+        raise InputError("the state of a partition must have its features fixed, got one without; run again")
+    return state

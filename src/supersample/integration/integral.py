@@ -1,0 +1,266 @@
+"""Bayesian quadrature: an integral of a costly function, with a standard deviation."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from supersample._random import Seed, as_seed
+from supersample._threads import one_blas_thread
+from supersample._typing import Floats, Indices, PointsLike, RandomState
+from supersample._validation import check_count, check_flag, choose
+from supersample.errors import InputError, InputTypeError
+from supersample.integration.evaluate import values_of
+from supersample.integration.likelihood import Prior, fitted
+from supersample.integration.problem import Asked, Begun, begin, go_on
+from supersample.kernels import Kernel, KernelLike
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical, Measure
+from supersample.selection import Selection, herd, sbq, wkh
+from supersample.selection.batch.candidates import ExactField
+from supersample.selection.batch.estimated_mmd import EXACT_ROWS, sampled_squares
+from supersample.selection.batch.noisy import noisy_points
+from supersample.selection.batch.weighting import free_weights
+
+__all__ = ["Integral", "integrate"]
+
+_METHODS = {"wkh": wkh, "sbq": sbq, "herd": herd}
+#: Noise of less variance than this beside k(x, x) is lost in the rounding of kernel values.
+_AUDIBLE = 1e-12
+#: What noise is to the choice, as a share of the amplitude, while it is still to be fitted.
+_UNKNOWN = 0.1
+
+#: Amplitudes and noises up to this, and down to one over it, have a ratio whose square float64 holds.
+_LARGEST = 1e75
+
+Parameter = Literal["amplitude", "width", "noise"]
+
+
+@dataclass(frozen=True)
+class Integral:
+    """An integral as a Gaussian: its posterior mean and standard deviation, and what they rest on.
+
+    mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
+    kernel, amplitude, noise: the prior f ~ GP(0, amplitude^2 k) and the standard deviation of what is added to its values.
+    indices, candidates: what the points were chosen from; begun: measure, prior and method that they were chosen by. Kept so
+    that more can be chosen (`resume`). note: as of Selection.
+
+    Memory O((n + N) d) for n calls and N candidates of d columns.
+
+    >>> import supersample as ss
+    >>> line = ss.measures.Uniform(-1.0, 1.0)
+    >>> found = ss.integrate(lambda x: x[0] ** 2, line, 6, bandwidth=1.0, random_state=0)
+    >>> len(found), found.points.shape, round(found.mean, 3)
+    (6, (6, 1), 0.334)
+    >>> more = ss.integrate(lambda x: x[0] ** 2, line, 8, resume=found)
+    >>> bool((more.points[:6] == found.points).all()), more.sd < found.sd
+    (True, True)
+    """
+
+    mean: float
+    sd: float
+    points: Floats
+    weights: Floats
+    values: Floats
+    kernel: Kernel
+    amplitude: float
+    noise: float
+    indices: Indices
+    candidates: Floats
+    note: str = ""
+    begun: Begun | None = field(default=None, repr=False, compare=False)
+
+    def __len__(self) -> int:
+        """Count the calls of the function."""
+        return int(self.values.size)
+
+    def __str__(self) -> str:
+        """Say the integral, how sure it is, and what it rests on."""
+        lines = [
+            f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {len(self):,} calls of the function",
+            f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}",
+        ]
+        return "\n".join([*lines, f"  note     {self.note}"] if self.note else lines)
+
+
+@one_blas_thread()
+def integrate(
+    f: Callable[[Any], Any],
+    measure: Measure,
+    n: int,
+    *,
+    kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
+    candidates: PointsLike | None = None,
+    vectorized: bool = False,
+    fit: bool | Sequence[Parameter] = False,
+    amplitude: float | None = None,
+    noise: float | None = None,
+    method: Literal["wkh", "sbq", "herd"] | None = None,
+    resume: Integral | None = None,
+    random_state: RandomState = None,
+) -> Integral:
+    """Return the integral of f over a measure from n calls of f, with a standard deviation (Bayesian quadrature).
+
+    Under the prior f ~ GP(0, a^2 k) the integral is Gaussian with mean z^T K^-1 f(X) (OWH eq. 16) and variance
+    a^2 (E - z^T K^-1 z) (OWH eq. 22). The variance does not need f, so all points are chosen before the first call. If f
+    lies in the kernel's space, |f| times the MMD bounds the error; the prior mean is 0, so that few points shrink the
+    estimate to 0. The standard deviation is worth what the prior is: fit it, or know it.
+
+    f: takes one point (a one-dimensional array) and returns a number; with vectorized=True, takes all points as rows.
+
+    candidates: where f may be called; by default 10,000 draws of the measure, or the points of an empirical one.
+
+    fit: True chooses amplitude and width that make the values most probable, -f^T K^-1 f / 2 - log|K| / 2 the logarithm; or a
+    list of "amplitude", "width", "noise". The points were chosen before, with the width as given.
+
+    amplitude: a, 1 by default. noise: the standard deviation of what f adds to its true values, 0 by default. Where there is
+    noise the choice reckons with it: points are called again where that lowers the variance most. Noise that is fitted and
+    not given is a tenth of the amplitude to the choice, which comes before the first value.
+
+    method: how points are chosen, always with the weights of Bayesian quadrature. "sbq" lowers the variance most with each
+    point; with smooth kernels it does so by pairs of near points with huge opposite weights, which a function that is not
+    quite as smooth does not forgive. "wkh", the default, does not, at next to no cost in variance.
+
+    resume: an earlier result: f is called at n - len(resume) more points only, chosen as the earlier ones were, so that the
+    points are those of one run with n calls. Measure, kernel, amplitude, noise, method and candidates are its own. The prior is
+    the one it ended with, unless it is fitted anew.
+
+    An empirical measure with `features` is chosen for by them and integrated over by its points; over 20,000 of them the
+    standard deviation is an estimate, as the note says.
+
+    O(N n^2) for N candidates, and n calls of f.
+
+    >>> import supersample as ss
+    >>> found = integrate(lambda x: x[0] ** 2, ss.measures.Uniform(-1.0, 1.0), 12, bandwidth=1.0, random_state=0)
+    >>> round(found.mean, 4), found.sd < 1e-4
+    (0.3333, True)
+    """
+    if not callable(f):
+        raise InputTypeError(f"f must be a function of a point, got {type(f).__name__}")
+    if not isinstance(measure, Measure):
+        raise InputTypeError(
+            f"measure must be one of ss.measures, got {type(measure).__name__}; wrap data as ss.measures.Empirical(points)"
+        )
+    count, by_rows, parts = check_count(n, "n"), check_flag(vectorized, "vectorized"), _parts(fit)
+    if method is not None:
+        choose(method, "method", tuple(_METHODS))
+    asked = Asked(
+        kernel,
+        bandwidth,
+        None if amplitude is None else _positive(amplitude, "amplitude"),
+        None if noise is None else _positive(noise, "noise", or_zero=True),
+        method,
+        candidates,
+    )
+    seed = as_seed(random_state)
+    begun, prior = _begun(measure, asked, resume, count, seed)
+    first = np.empty(0, dtype=np.int64) if resume is None else resume.indices
+    heard = begun.prior.noise
+    if heard == 0.0 and ("noise" in parts or prior.noise > 0.0):
+        heard = _UNKNOWN * begun.prior.amplitude
+    indices, note = _chosen(begun, count, first, heard, seed)
+    points = begun.candidates[indices]
+    values = values_of(f, points[first.size :], vectorized=by_rows)
+    if resume is not None:
+        values = np.concatenate([resume.values, values])
+    if parts and values.size:
+        prior = fitted(begun.prior, points, values, parts)
+    return _posterior(begun, prior, indices, values, note, seed)
+
+
+def _begun(measure: Measure, asked: Asked, resume: Integral | None, count: int, seed: Seed) -> tuple[Begun, Prior]:
+    """Return what the integral is begun with, or goes on with, and its prior."""
+    if resume is None:
+        begun = begin(measure, asked, seed)
+        prior = begun.prior
+    else:
+        if not isinstance(resume, Integral) or resume.begun is None:
+            raise InputTypeError(f"resume must be an Integral, as integrate returns, got {type(resume).__name__}")
+        if count < len(resume):
+            raise InputError(f"n counts the points of resume too: it must be at least {len(resume)}, got {count}")
+        prior = Prior(resume.amplitude, resume.kernel, resume.noise)
+        begun = go_on(resume.begun, prior, measure, asked)
+    return begun, prior
+
+
+def _chosen(begun: Begun, count: int, first: Indices, noise: float, seed: Seed) -> tuple[Indices, str]:
+    """Return where to call f, and why at fewer places than asked for."""
+    target, pool, prior = begun.target, begun.candidates, begun.prior
+    if count > pool.shape[0] and noise == 0.0:
+        raise InputError(
+            f"n must not be more than the {pool.shape[0]} candidates, got {count}: a value without noise is known after one "
+            f"call; ask for fewer, or pass more candidates"
+        )
+    features = target.features if isinstance(target, Empirical) else None
+    ratio = (noise / prior.amplitude) ** 2
+    state = seed.child("choice").sequence()
+    if begun.method != "herd" and ratio > _AUDIBLE * float(prior.kernel.diagonal(pool).max()):
+        near = isinstance(target, Empirical) and target.weights.size <= EXACT_ROWS
+        known = target.by_points() if near and isinstance(target, Empirical) else target
+        space = ExactField(prior.kernel, pool, known)
+        return noisy_points(space, count, ratio, first, by_variance=begun.method == "sbq"), ""
+    start = Selection(first, pool[first], np.full(first.size, 1.0 / max(1, first.size)), np.empty(0))
+    given: dict[str, Any] = {"kernel": prior.kernel} if features is None else {"features": features}
+    found = _METHODS[begun.method](
+        pool, count, target=target, start=start, replace=noise > 0.0, random_state=state, weights="uniform", **given
+    )
+    short = found.note if len(found) < count else ""
+    return found.indices, short
+
+
+def _posterior(begun: Begun, prior: Prior, indices: Indices, values: Floats, note: str, seed: Seed) -> Integral:
+    points, target = begun.candidates[indices], begun.target
+    exact = target.by_points() if isinstance(target, Empirical) else target
+    ratio = (prior.noise / prior.amplitude) ** 2
+    gram, z = np.empty((0, 0)), np.empty(0)
+    if values.size:  # a measure out of reach of all candidates has none
+        gram, z = prior.kernel(points), exact.mean_embedding(prior.kernel, points)
+    gram[np.diag_indices_from(gram)] += ratio
+    weights, explained, _ = free_weights(gram, z)
+    # Large weights multiply the rounding of kernel values: less variance than that cannot be claimed.
+    least = float(np.finfo(float).eps * np.abs(weights).sum() ** 2 * np.diag(gram).max(initial=0.0))
+    remarks = [begun.note, note]
+    if isinstance(exact, Empirical) and exact is not target and exact.weights.size > EXACT_ROWS and values.size:
+        # E - z^T (K + r I)^-1 z is MMD^2 of the weights and r times their squares; E itself would take N^2 kernel values.
+        estimate = sampled_squares(prior.kernel, exact, points, weights[None], seed.child("held-out"))
+        share, error = float(estimate.squares[0]) + ratio * float(weights @ weights), estimate.error or 0.0
+        least = max(least, error)
+        remarks.append(f"The variance is an estimate, by {estimate.by}, to within {prior.amplitude**2 * error:.2g}.")
+    else:
+        share = exact.energy(prior.kernel) - float(explained.sum())
+    return Integral(
+        float(weights @ values),
+        float(prior.amplitude * np.sqrt(max(share, least))),
+        points,
+        weights,
+        values,
+        prior.kernel,
+        prior.amplitude,
+        prior.noise,
+        indices,
+        begun.candidates,
+        " ".join(filter(None, remarks)),
+        begun,
+    )
+
+
+def _parts(fit: Any) -> frozenset[str]:
+    if isinstance(fit, bool):
+        return frozenset(("amplitude", "width")) if fit else frozenset()
+    if not isinstance(fit, str | list | tuple | set | frozenset):
+        raise InputTypeError(
+            f"fit must be True, False, or a list of 'amplitude', 'width', 'noise', got {type(fit).__name__} {fit!r}"
+        )
+    names = (fit,) if isinstance(fit, str) else tuple(fit)
+    return frozenset(choose(name, "fit", ("amplitude", "width", "noise")) for name in names)
+
+
+def _positive(value: Any, name: str, *, or_zero: bool = False) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise InputTypeError(f"{name} must be a number, got {type(value).__name__} {value!r}")
+    if not ((or_zero and value == 0) or 1.0 / _LARGEST <= value <= _LARGEST):
+        least = "0 or more" if or_zero else "positive"
+        raise InputError(f"{name} must be {least}, of a size between {1 / _LARGEST:g} and {_LARGEST:g}, got {value!r}; scale f")
+    return float(value)

@@ -1,0 +1,126 @@
+"""What an integral was begun with: all that going on with it needs, and what later calls must not contradict."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from supersample._random import Seed
+from supersample._typing import Floats, PointsLike
+from supersample._validation import check_points
+from supersample.errors import InputError, MismatchError
+from supersample.integration.likelihood import Prior
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical, Measure
+from supersample.selection.batch.bandwidth import resolved, rows_of
+from supersample.selection.batch.candidates import drawn_where_open
+
+__all__ = ["Asked", "Begun", "begin", "go_on"]
+
+_CANDIDATES = 10_000
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a call says of its prior and its choice; None where it leaves that open."""
+
+    kernel: KernelLike
+    bandwidth: Bandwidth
+    amplitude: float | None
+    noise: float | None
+    method: str | None
+    candidates: PointsLike | None
+
+    def given_kernel(self) -> Kernel | None:
+        """Return the kernel that was asked for, or None if the default was left."""
+        left = isinstance(self.kernel, str) and self.kernel == "gaussian" and self.bandwidth == "median"
+        return None if left else as_kernel(self.kernel, self.bandwidth)
+
+
+@dataclass(frozen=True)
+class Begun:
+    """The measure, what stands for it (draws where it has no closed form), the prior before any fit, and the choice.
+
+    prior: what points are chosen by, also where an integral is gone on with, so that it equals one run.
+    """
+
+    measure: Measure
+    target: Measure
+    prior: Prior
+    method: str
+    candidates: Floats
+    note: str
+
+
+def begin(measure: Measure, asked: Asked, seed: Seed) -> Begun:
+    """Fix candidates, bandwidth and target for an integral and all that goes on from it."""
+    by_features = isinstance(measure, Empirical) and measure.features is not None
+    if asked.candidates is not None:
+        pool = np.array(check_points(asked.candidates, "candidates", width=measure.dimension), dtype=np.float64)
+    elif isinstance(measure, Empirical):
+        pool = measure.points
+    else:
+        pool = measure.sample(_CANDIDATES, seed.child("candidates").sequence())
+    kernel, alike = asked.given_kernel(), ""
+    if by_features:
+        assert isinstance(measure, Empirical)
+        assert measure.features is not None
+        kernel = measure.features.kernel if kernel is None else kernel
+        if kernel.identity != measure.features.kernel.identity:
+            raise MismatchError(
+                f"features of Empirical stand for kernel {measure.features.kernel!r}, but kernel is {kernel!r}; pass the same "
+                f"kernel to both"
+            )
+    else:
+        kernel = as_kernel(asked.kernel, asked.bandwidth)
+        kernel, alike = resolved(kernel, pool, None if kernel.is_resolved else rows_of(measure))
+    kernel.check_width(measure.dimension)
+    target, drawn = drawn_where_open(measure, kernel, seed)
+    prior = Prior(1.0 if asked.amplitude is None else asked.amplitude, kernel, asked.noise or 0.0)
+    return Begun(measure, target, prior, asked.method or "wkh", pool, " ".join(filter(None, [alike, drawn])))
+
+
+def go_on(begun: Begun, now: Prior, measure: Measure, asked: Asked) -> Begun:
+    """Return what was begun, or say what contradicts it. now: the prior that the earlier result ended with."""
+    if not _same(measure, begun.measure):
+        raise MismatchError(
+            f"measure must be the one that resume is an integral over, {type(begun.measure).__name__}, got another "
+            f"{type(measure).__name__}; pass the same, or leave resume out"
+        )
+    kernel = asked.given_kernel()
+    if kernel is not None and not kernel.is_resolved:
+        kernel, _ = resolved(kernel, begun.candidates, rows_of(begun.measure))
+    known = (begun.prior.kernel, now.kernel)
+    if kernel is not None and all(kernel.identity != each.identity for each in known):
+        raise _contradiction("kernel", begun.prior.kernel, kernel)
+    for name, value, held in (
+        ("amplitude", asked.amplitude, (begun.prior.amplitude, now.amplitude)),
+        ("noise", asked.noise, (begun.prior.noise, now.noise)),
+        ("method", asked.method, (begun.method,)),
+    ):
+        if value is not None and value not in held:
+            raise _contradiction(name, held[0], value)
+    if asked.candidates is not None:
+        pool = check_points(asked.candidates, "candidates", width=measure.dimension)
+        if not np.array_equal(pool, begun.candidates):
+            raise MismatchError("candidates must be left out with resume, which goes on with its own; these are others")
+    return begun
+
+
+def _contradiction(name: str, held: Any, given: Any) -> InputError:
+    return InputError(
+        f"{name} must be left out with resume, which goes on with its own, {held!r}, got {given!r}; begin anew for another"
+    )
+
+
+def _same(left: Measure, right: Measure) -> bool:
+    """Whether two measures are of one type with equal parameters."""
+    if left is right:
+        return True
+    mine, theirs = vars(left), vars(right)
+    return type(left) is type(right) and mine.keys() == theirs.keys() and all(_equal(mine[key], theirs[key]) for key in mine)
+
+
+def _equal(left: Any, right: Any) -> bool:
+    return np.array_equal(left, right) if isinstance(left, np.ndarray) else bool(left == right)

@@ -1,0 +1,89 @@
+"""What the pages read from a summary: its tables once, the kinds of its columns, and the plane of its map."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from supersample._typing import Floats
+from supersample.records.encoding import ColumnNote
+from supersample.records.sources import RESERVED
+from supersample.report import words
+from supersample.report.numbers import shares_of
+from supersample.report.projection import Plane, evenly, fit_plane
+from supersample.report.ranking import by_telling
+from supersample.summary import Summary
+
+__all__ = ["Parts", "encoded", "kinds_of", "map_words", "plane_of", "read", "reading_order"]
+
+#: Points on the map, and numbers held to find its plane.
+MOST_POINTS, MOST_NUMBERS = 1_200, 6_000_000
+#: Columns up to this number keep their own order.
+FEW_COLUMNS = 8
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The tables of a summary with what goes with them.
+
+    prototypes: largest share first; prototype_rows: their positions in the stream in the summary's own order, by which
+    criticisms name them.
+    """
+
+    background: pa.Table
+    shares: Floats
+    prototypes: pa.Table
+    prototype_rows: tuple[int, ...]
+    criticisms: pa.Table
+    kinds: dict[str, str]
+
+
+def read(summary: Summary) -> Parts:
+    """Read a summary's tables, each of which it makes anew when asked."""
+    background, prototypes = summary.background, summary.prototypes
+    order = pc.sort_indices(prototypes, sort_keys=[("_weight", "descending"), ("_row", "ascending")])
+    return Parts(
+        background,
+        shares_of(background),
+        prototypes.take(order),
+        tuple(prototypes.column("_row").to_pylist()),
+        summary.criticisms,
+        kinds_of(summary.columns, background),
+    )
+
+
+def kinds_of(columns: Sequence[ColumnNote], table: pa.Table) -> dict[str, str]:
+    """Return the kind of each column of the user, in the order of the table."""
+    kinds = {column.name: column.kind for column in columns}
+    return {name: kinds.get(name, "left out") for name in table.column_names if name not in RESERVED}
+
+
+def encoded(summary: Summary, table: pa.Table) -> Floats:
+    """Return rows of a summary's tables as the points that its kernel sees."""
+    return summary.encode(table.select([name for name in table.column_names if name not in RESERVED]))
+
+
+def plane_of(summary: Summary, rows: pa.Table, shares: Floats) -> tuple[Plane, Sequence[int]]:
+    """Fit the map to as many rows as there is room for, and return it with those that it shows."""
+    width = 1 + sum(column.width for column in summary.columns)
+    fitted = evenly(len(rows), max(500, MOST_NUMBERS // width))
+    part = shares[fitted]
+    plane = fit_plane(encoded(summary, rows.take(fitted)), part / part.sum())
+    return plane, [fitted[place] for place in evenly(len(fitted), MOST_POINTS)]
+
+
+def reading_order(kinds: Mapping[str, str], table: pa.Table, coordinates: Floats, shares: Floats) -> list[str]:
+    """Return the order in which columns are shown: their own where they are few, else the most telling first."""
+    if len(kinds) <= FEW_COLUMNS:
+        return list(kinds)
+    return by_telling(table, kinds, coordinates, shares / shares.sum())
+
+
+def map_words(shown: float, n_points: int) -> str:
+    """Say what a map shows and what it hides."""
+    caution = " Points far apart in the data may lie close together here." if shown < 0.7 else ""
+    return (
+        f"{n_points:,} rows of the background sample, laid flat along the two directions in which the data varies most. "
+        f"These show {words.percent(shown)} of its variance.{caution}"
+    )

@@ -1,0 +1,44 @@
+"""The bandwidth that a batch method takes from the rows it is given."""
+
+import numpy as np
+
+from supersample._typing import Points
+from supersample.errors import InputError
+from supersample.kernels import Kernel
+from supersample.measures import Empirical, Measure
+from supersample.measures.mean_only import Embedded
+
+__all__ = ["ALIKE", "resolved", "rows_of"]
+
+#: Of many rows the median distance is that of 1,000, always the same ones: a seed would make the kernel, and with it every
+#: result, differ from call to call, and a selection that is continued differ from one run.
+_SEED = 0
+_DRAWS = 1000
+ALIKE = "All rows are equal, so any bandwidth does as well as any other: it is 1."
+
+
+def resolved(kernel: Kernel, *sources: Points | None) -> tuple[Kernel, str]:
+    """Return the kernel with "median" bandwidths, and a note where all rows are equal.
+
+    They are taken from the first source whose rows are not all alike; failing that, from what the sources differ by.
+    """
+    if kernel.is_resolved:
+        return kernel, ""
+    for rows in sources:
+        if rows is None or bool((rows == rows[0]).all()):
+            continue
+        try:
+            return kernel.resolve(rows, random_state=_SEED), ""
+        except InputError:  # all rows of the sample are equal, though not all rows
+            return kernel.resolve(np.unique(rows, axis=0), random_state=_SEED), ""
+    different = np.unique(np.stack([rows[0] for rows in sources if rows is not None]), axis=0)
+    if len(different) > 1:
+        return kernel.resolve(different, random_state=_SEED), ""
+    return kernel.resolved_by(1.0), ALIKE
+
+
+def rows_of(measure: Measure) -> Points | None:
+    """Return rows that show the scale of a measure: its points, or draws."""
+    if isinstance(measure, Empirical):
+        return measure.points
+    return None if isinstance(measure, Embedded) else measure.sample(_DRAWS, _SEED)

@@ -1,0 +1,227 @@
+"""Candidates and a target in the space of one kernel: all that greedy selection asks of them, exactly or by features."""
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+
+import numpy as np
+
+from supersample._random import Seed
+from supersample._threads import cut, map_blocks
+from supersample._typing import Features, Floats, Points, PointsLike
+from supersample._validation import check_points
+from supersample.embedding import MeanEmbedding, moments
+from supersample.embedding.moments import squared_norms
+from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.features import FeatureMap
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.measures import Empirical, Measure
+from supersample.measures.mean_only import Embedded
+from supersample.selection.batch.bandwidth import resolved, rows_of
+
+__all__ = ["ExactField", "FeatureField", "Field", "TargetLike", "as_measure", "build", "drawn_where_open", "first_best"]
+
+#: A measure, an array of points, or None for the candidates themselves.
+TargetLike = Measure | PointsLike | None
+
+_TILE = 1 << 16
+_BLOCK_ELEMENTS = 1 << 22
+#: Draws that stand for a measure without a closed form, or for one whose mean features are wanted.
+_DRAWS = 20_000
+#: Values this close, beside the size of their terms, are equal but for rounding.
+_TIE = 1e-13
+
+
+class Field(ABC):
+    """N candidates x with z(x) = <mu, phi(x)>, k(x, x), and <phi(x), phi(y)> for the chosen y, in one inner product."""
+
+    kernel: Kernel
+    measure: Measure
+    points: Points
+    z: Floats
+    diagonal: Floats
+    note: str
+
+    def row(self, index: int) -> Floats:
+        """Return one candidate in float64."""
+        return np.asarray(self.points[index], dtype=np.float64)
+
+    @property
+    def size(self) -> int:
+        """The number of candidates."""
+        return int(self.z.size)
+
+    @abstractmethod
+    def column(self, row: Floats) -> Floats:
+        """Return <phi(x), phi(row)> for every candidate x."""
+
+    @abstractmethod
+    def embed(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Return z and k(x, x) of rows that need not be candidates."""
+
+    @abstractmethod
+    def gram(self, left: Floats, right: Floats) -> Floats:
+        """Return the inner products of two small sets of rows."""
+
+
+class ExactField(Field):
+    """Exact kernel values: O(N d) a column, O(N) memory."""
+
+    def __init__(self, kernel: Kernel, points: Points, measure: Measure, note: str = "") -> None:
+        """Embed the candidates."""
+        self.kernel, self.points, self.measure, self.note = kernel, points, measure, note
+        rows = np.asarray(points, dtype=np.float64)
+        if isinstance(measure, Empirical) and measure.points is points:
+            self.z = measure.own_embedding(kernel)
+        else:
+            self.z = measure.mean_embedding(kernel, rows)
+        self.diagonal = kernel.diagonal(rows)
+        self._tiles = [kernel.against(rows[tile]) for tile in cut(rows.shape[0], _TILE)]
+
+    @cached_property
+    def energy(self) -> float:
+        """E of the target; for many points it costs more than all else, and not everyone needs it."""
+        if isinstance(self.measure, Empirical) and self.measure.points is self.points:
+            return float(self.measure.weights @ self.z)
+        return self.measure.energy(self.kernel)
+
+    def column(self, row: Floats) -> Floats:
+        """Return one row of the Gram matrix, in tiles on all cores where there are many candidates."""
+        one = np.ascontiguousarray(row[None])
+        return np.concatenate(map_blocks(lambda against: against(one)[0], self._tiles))
+
+    def embed(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Ask measure and kernel."""
+        return self.measure.mean_embedding(self.kernel, rows), self.kernel.diagonal(rows)
+
+    def gram(self, left: Floats, right: Floats) -> Floats:
+        """Return exact kernel values."""
+        out = np.empty((left.shape[0], right.shape[0]))
+        if out.size:
+            self.kernel.fill(left, right, out)
+        return out
+
+
+class FeatureField(Field):
+    """Inner products of features, in z and columns alike so that their errors cancel: O(N D) a column, O(N D) memory."""
+
+    def __init__(self, feature_map: FeatureMap, points: Points, measure: Measure, seed: Seed, note: str = "") -> None:
+        """Transform the candidates; of a measure that is no set of points, draws are transformed."""
+        self.kernel, self.points, self.measure, self.note = feature_map.kernel, points, measure, note
+        self.map = feature_map
+        self.features: Features = np.empty((points.shape[0], feature_map.n_features), dtype=feature_map.dtype)
+        self._blocks = cut(points.shape[0], max(1, _BLOCK_ELEMENTS // feature_map.n_features))
+        for rows in self._blocks:
+            feature_map.fill(points[rows], self.features[rows])
+        if isinstance(measure, Empirical) and measure.points is points:
+            state = moments.init(feature_map.n_features)
+            for rows in self._blocks:
+                state = moments.update(state, self.features[rows], moments.scale_weights(measure.weights[rows]))
+            self.mean = state.mean()
+        elif isinstance(measure, Embedded):
+            self.mean = measure.mean
+        elif isinstance(measure, Empirical):
+            self.mean = MeanEmbedding(feature_map).update(measure.points, measure.weights).mean
+        else:
+            draws = measure.sample(_DRAWS, seed.child("mean features").sequence())
+            self.mean = MeanEmbedding(feature_map).update(draws).mean
+            self.note = " ".join(filter(None, [note, f"Mean features are those of {_DRAWS:,} draws from the target."]))
+        self.z = self.product(self.mean)
+        self.diagonal = squared_norms(self.features)
+
+    def product(self, vector: Floats) -> Floats:
+        """Return phi(x).vector for every candidate, on all cores."""
+        narrow = vector.astype(self.features.dtype)
+        return np.concatenate(map_blocks(lambda rows: self.features[rows] @ narrow, self._blocks)).astype(np.float64)
+
+    def transform(self, rows: Floats) -> Floats:
+        """Return the features of a few rows, in float64."""
+        return self.map.transform(rows.astype(self.points.dtype)).astype(np.float64)
+
+    def column(self, row: Floats) -> Floats:
+        """Return the products with one row's features."""
+        return self.product(self.transform(row[None])[0])
+
+    def embed(self, rows: Floats) -> tuple[Floats, Floats]:
+        """Return the products with the mean features, and the squared norms."""
+        features = self.transform(rows)
+        return np.asarray(features @ self.mean), np.einsum("ij,ij->i", features, features)
+
+    def gram(self, left: Floats, right: Floats) -> Floats:
+        """Return products of features."""
+        return np.asarray(self.transform(left) @ self.transform(right).T)
+
+
+def as_measure(target: TargetLike, points: Points, name: str = "candidates") -> Measure:
+    """Return the target as a measure: itself, that of an array of points, or that of the candidates."""
+    if isinstance(target, Measure):
+        if target.dimension != points.shape[1]:
+            raise MismatchError(
+                f"target is a measure in {target.dimension} dimension{'s' * (target.dimension != 1)} and the {name} have "
+                f"{points.shape[1]} column{'s' * (points.shape[1] != 1)}; pass the same columns of both"
+            )
+        return target
+    return Empirical.holding(points if target is None else check_points(target, "target", width=points.shape[1]))
+
+
+def build(
+    candidates: PointsLike,
+    target: TargetLike,
+    kernel: KernelLike,
+    bandwidth: Bandwidth,
+    features: FeatureMap | None,
+    seed: Seed,
+) -> Field:
+    """Check what was passed and put candidates and target into one space.
+
+    A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
+    form for the kernel is replaced by draws, and the note says so.
+    """
+    points = check_points(candidates, "candidates")
+    given = _kernel(kernel, bandwidth, features)
+    if target is None:
+        points = np.ascontiguousarray(points, dtype=np.float64)
+    measure = as_measure(target, points)
+    with_scale, alike = resolved(given, points, rows_of(measure) if not given.is_resolved else None)
+    with_scale.check_on(points.astype(np.float64, copy=False))
+    measure, drawn = drawn_where_open(measure, with_scale, seed)
+    note = " ".join(filter(None, [alike, drawn]))
+    if features is not None:
+        return FeatureField(features, points, measure, seed, note)
+    with_scale.check_width(points.shape[1])
+    return ExactField(with_scale, points, measure, note)
+
+
+def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:
+    """Return the measure, or draws in its place where it has no closed form for the kernel, and what to say about it."""
+    if isinstance(measure, Empirical) or measure.is_exact(kernel):
+        return measure, ""
+    note = (
+        f"{type(measure).__name__} has no closed form for {kernel!r}, so {_DRAWS:,} draws stand for it, in every number shown."
+    )
+    return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
+
+
+def first_best(values: Floats, scale: float) -> int:
+    """Return the place of the largest value; of values equal but for rounding, the lowest place; -1 where none is finite.
+
+    scale: the size of the terms that the values are sums and differences of.
+    """
+    top = float(values.max())
+    return -1 if top == -np.inf else int(np.argmax(values >= top - _TIE * scale))
+
+
+def _kernel(kernel: KernelLike, bandwidth: Bandwidth, features: FeatureMap | None) -> Kernel:
+    if features is None:
+        return as_kernel(kernel, bandwidth)
+    if not isinstance(features, FeatureMap):
+        raise InputTypeError(
+            f"features must be a feature map such as ss.features.Fourier(...) or None, got {type(features).__name__}"
+        )
+    default = isinstance(kernel, str) and kernel == "gaussian" and bandwidth == "median"
+    if not default and as_kernel(kernel, bandwidth).identity != features.kernel.identity:
+        raise InputError(
+            f"kernel must be left out where features are given: they carry their own, {features.kernel!r}, and kernel is "
+            f"{as_kernel(kernel, bandwidth)!r}"
+        )
+    return features.kernel

@@ -1,0 +1,100 @@
+"""What a path of weights is worth where E of the target would take too many kernel values: an estimate, and its error."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._random import Seed
+from supersample._threads import cut
+from supersample._typing import Floats
+from supersample.embedding import MeanEmbedding
+from supersample.features import FeatureMap
+from supersample.features.heldout import held_out_map
+from supersample.features.random_fourier import Waves
+from supersample.kernels import Kernel
+from supersample.measures import Empirical
+from supersample.measures.mean_only import Embedded
+from supersample.selection.batch.candidates import ExactField, FeatureField, Field
+
+__all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "held_out_squares", "needs_estimate", "sampled_squares"]
+
+#: Up to this many points of the target, E is computed exactly, in about a second.
+EXACT_ROWS = 20_000
+_HELD_OUT, _ORIGIN_ROWS = 512, 1000
+#: Kernel values between a sample of the target and all of it, and the least rows of such a sample.
+_KERNEL_VALUES, _LEAST_ROWS = 200_000_000, 500
+_BLOCK = 4096
+
+
+class Estimate(NamedTuple):
+    """MMD^2 for each step, the standard error of the last one (None: not known), and how they were come by."""
+
+    squares: Floats
+    error: float | None
+    by: str
+
+
+def needs_estimate(field: Field) -> bool:
+    """Whether E of the field's target is out of reach, or all that is left of the target is mean features."""
+    if isinstance(field, FeatureField) and field.map.is_exact:
+        return False
+    measure = field.measure
+    if isinstance(measure, Embedded):
+        return True
+    known = isinstance(field, ExactField) and measure.is_exact(field.kernel)
+    return isinstance(measure, Empirical) and not known and measure.weights.size > EXACT_ROWS
+
+
+def estimated_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> Estimate:
+    """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, by nothing that took part in the choice of the rows."""
+    measure = field.measure
+    if isinstance(measure, Embedded):
+        return _by_features(measure.held_out, measure.held_out_mean, rows, table)
+    assert isinstance(measure, Empirical)
+    return held_out_squares(field.kernel, measure, rows, table, seed.child("held-out"))
+
+
+def held_out_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:
+    """Return the same for a measure of points, by random frequencies of the kernel that the choice has not seen.
+
+    Kernels without a spectrum are judged by a sample of the target, since landmarks could only show too little.
+    """
+    if not kernel.has_spectrum:
+        return sampled_squares(kernel, measure, rows, table, seed)
+    points, state = measure.points, seed.sequence()
+    judge = held_out_map(kernel, _HELD_OUT, 0, points, origin=points[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
+    mean = MeanEmbedding(judge).update(points, measure.weights).mean
+    return _by_features(judge, mean, rows, table)
+
+
+def sampled_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:
+    """Return an unbiased estimate of MMD^2 = E_x r(x) - sum_j w_j r(x_j), with r = z - sum_j w_j k(x_j, .) the residual.
+
+    z is exact, over all N points of the target; only the mean of r over the target is that over a sample of it. A good
+    selection leaves little of r everywhere, so the error is far below that of a mean of z. O(N (m + s)) kernel values for a
+    sample of s rows.
+    """
+    target = measure.by_points()
+    size = max(_LEAST_ROWS, _KERNEL_VALUES // target.weights.size)
+    sample = target.sample(size, seed.sequence())
+    z, own = target.mean_embedding(kernel, rows), target.mean_embedding(kernel, sample)
+    across, last = np.zeros(rows.shape[0]), np.empty(size)
+    for part in cut(size, _BLOCK):
+        values = kernel(sample[part], rows)
+        across += values.sum(axis=0)
+        last[part] = own[part] - values @ table[-1]
+    gram = kernel(rows)
+    within = np.einsum("ij,ij->i", table @ gram, table)
+    squares = own.mean() - table @ (across / size) - table @ z + within
+    return Estimate(squares, float(last.std(ddof=1) / np.sqrt(size)), f"{size:,} rows of the target")
+
+
+def _by_features(judge: FeatureMap, mean: Floats, rows: Floats, table: Floats) -> Estimate:
+    differences = table @ judge.transform(rows).astype(np.float64) - mean
+    squares = np.einsum("ij,ij->i", differences, differences)
+    if not isinstance(judge, Waves):
+        return Estimate(squares, None, f"{judge.n_features} landmark features, which can only show too little,")
+    # Cosine and sine of a frequency are one draw.
+    draws = (differences[-1].reshape(2, -1) ** 2).sum(axis=0)
+    error = float(draws.std(ddof=1) * np.sqrt(draws.size))
+    return Estimate(squares, error, f"{judge.n_features} features that took no part in the choice")

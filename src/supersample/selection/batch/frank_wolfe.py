@@ -1,0 +1,161 @@
+"""Frank-Wolfe on the convex hull of the candidates' features: sparse weights that are positive and sum to one."""
+
+from dataclasses import replace as replace_fields
+from typing import Literal
+
+import numpy as np
+
+from supersample._random import as_seed
+from supersample._threads import one_blas_thread
+from supersample._typing import PointsLike, RandomState
+from supersample._validation import choose
+from supersample.errors import InputError
+from supersample.features import FeatureMap
+from supersample.kernels import KernelLike
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.selection.batch.assemble import begin, check_options, finish, finish_table, steps_of
+from supersample.selection.batch.candidates import TargetLike, build, first_best
+from supersample.selection.batch.frank_wolfe_iterate import Atoms
+from supersample.selection.batch.herding import herd_points
+from supersample.selection.batch.weighting import Weighting
+from supersample.selection.result import Selection
+
+__all__ = ["Variant", "frank_wolfe"]
+
+Variant = Literal["fixed", "line-search", "fully-corrective", "away", "pairwise"]
+_VARIANTS = ("fixed", "line-search", "fully-corrective", "away", "pairwise")
+#: The duality gap, beside E + k(x, x), under which the target is matched as well as rounding lets it.
+_GAP = 1e-14
+_OFF_SIMPLEX = 1e-6
+
+
+@one_blas_thread()
+def frank_wolfe(
+    candidates: PointsLike,
+    m: int,
+    *,
+    target: TargetLike = None,
+    variant: Variant = "line-search",
+    kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
+    weights: Weighting | None = None,
+    start: Selection | None = None,
+    replace: bool = True,
+    features: FeatureMap | None = None,
+    refine: bool = False,
+    random_state: RandomState = None,
+) -> Selection:
+    """Take m Frank-Wolfe steps towards the target within the convex hull of the candidates (Bach et al. 2012).
+
+    A step finds the candidate s with the largest slope <mu - nu, phi(s)> and moves nu = sum_i w_i phi(x_i) towards it, so that
+    weights stay positive and sum to one. Each step adds at most one point: there are at most m, and one value of `mmd` for each
+    step. By variant:
+        fixed: steps 1/(n+1), which is herding (from w_0 = mu, as Chen et al. 2010 start it), weights in units of 1/m;
+        line-search: the step that is best on the line, gamma = <mu - nu, d> / |d|^2 with d = phi(s) - nu;
+        fully-corrective: all weights refitted on the simplex after each step;
+        away: takes from the worst point where that is the better direction (Lacoste-Julien and Jaggi 2015);
+        pairwise: moves weight from the worst point to the best.
+    Stops early, with a note, where the duality gap is down to rounding.
+
+    Arguments as for `herd`; replace=False allows each candidate one step only. weights: None keeps those of the steps;
+    otherwise the points that have weight at the end are weighed anew, and `mmd` has a value for each point. start: its weights
+    are gone on from, and m counts its steps; of their path only the end is known, so for another kernel or target, and where
+    the path is an estimate with another random_state, every step of start shows that end. For fixed steps its weights must be
+    those of such steps. O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> points = np.array([[0.0], [1.0], [2.0], [9.0]])
+    >>> found = frank_wolfe(points, 30, target=[[0.0], [0.0], [2.0]], variant="pairwise", kernel=ss.kernels.Gaussian(1.0))
+    >>> found.indices, found.weights.round(3)
+    (array([0, 2]), array([0.667, 0.333]))
+    """
+    chosen_variant = choose(variant, "variant", _VARIANTS)
+    kind = check_options(weights, "uniform", refine=refine, replace=replace)
+    seed = as_seed(random_state)
+    field = build(candidates, target, kernel, bandwidth, features, seed)
+    past = steps_of(start) if isinstance(start, Selection) else 0
+    first = _checked(start, past, fixed=chosen_variant == "fixed") if isinstance(start, Selection) and past else start
+    count, chosen = begin(field, m, first, refine=refine, replace=replace)
+    if past > count:
+        raise InputError(f"m counts the steps of start too: it must be at least {past}, got {count}")
+    # There are as many points as candidates, unless they are moved, or were off the pool before.
+    room = count if refine else min(count, field.size + (0 if start is None else len(start)))
+    atoms = Atoms(field, room, keep_columns=chosen_variant == "fully-corrective")
+    note = ""
+    if chosen_variant == "fixed":
+        herd_points(field, chosen, count, replace=replace, refine=refine)
+        atoms.count_up(chosen, past)
+    else:
+        if start is not None and past:
+            atoms.restore(chosen, start.weights, past)
+        note = _steps(atoms, count, chosen_variant, replace=replace, refine=refine)
+    if weights is None:
+        before = start.mmd if start is not None and past else None
+        return finish_table(field, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
+    held = atoms.chosen().kept(field, np.flatnonzero(atoms.weights[: atoms.size] > 0))
+    return finish(field, held, kind, candidates, seed, note)
+
+
+def _checked(start: Selection, past: int, *, fixed: bool) -> Selection:
+    """Refuse weights that are off the simplex; for fixed steps, repeat each point as often as it was chosen."""
+    if bool((start.weights < 0).any()) or abs(float(start.weights.sum()) - 1.0) > _OFF_SIMPLEX:
+        raise InputError(
+            f"start must have weights that are positive and sum to one, as Frank-Wolfe steps keep them, got a sum of "
+            f"{float(start.weights.sum()):.6g} and a least weight of {float(start.weights.min()):.6g}; choose it with "
+            f"weights='simplex'"
+        )
+    if not fixed:
+        return start
+    times = np.rint(start.weights * past).astype(np.int64)
+    off = np.abs(start.weights * past - times)
+    if float(off.max()) > _OFF_SIMPLEX * past or int(times.sum()) != past or int(times.min()) < 1:
+        raise InputError(
+            f"start must have weights that are multiples of 1/{past} for variant='fixed', whose {past} steps give each point "
+            f"that much for every time it is chosen, got a weight of {float(start.weights[int(off.argmax())]):.6g}; choose it "
+            f"with variant='fixed' or by herd, or go on with another variant"
+        )
+    return replace_fields(
+        start,
+        indices=np.repeat(start.indices, times),
+        points=np.repeat(start.points, times, axis=0),
+        weights=np.full(past, 1.0 / past),
+    )
+
+
+def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: bool) -> str:
+    """Take steps until there are `count`; return why there are fewer."""
+    field = atoms.field
+    scale = float(field.diagonal.max())
+    while len(atoms.table) < count:
+        slopes = field.z - atoms.values
+        if atoms.size == 0:
+            slopes -= 0.5 * field.diagonal  # the first point goes to where it is nearest to mu by itself
+        if not replace:
+            slopes[atoms.indices] = -np.inf
+        best = first_best(slopes, scale)
+        if atoms.size == 0:
+            atoms.begin_at(best, refine=refine)
+            continue
+        gap = float(slopes[best]) - atoms.slope()
+        worst = atoms.worst()
+        behind = atoms.slope() - float(atoms.slopes()[worst])
+        # With candidates barred, a step away from a held point may lead nearer where none towards another does.
+        promise = gap if replace else {"away": max(gap, behind), "pairwise": gap + behind}.get(variant, gap)
+        if promise <= _GAP * scale:
+            return f"{len(atoms.table)} of {count} steps: " + (
+                "the duality gap is down to rounding, so that no step within the convex hull of the candidates leads nearer."
+                if replace
+                else "no step that replace=False allows leads nearer."
+            )
+        if variant == "fully-corrective":
+            atoms.correct(best, refine=refine)
+        elif variant == "line-search":
+            atoms.towards(best, refine=refine)
+        elif variant == "pairwise":
+            atoms.exchange(best, worst, refine=refine)
+        elif gap >= behind:
+            atoms.towards(best, refine=refine)
+        else:
+            atoms.away(worst)
+    return ""

@@ -1,0 +1,34 @@
+"""Where to call a function whose values are noisy: greedy quadrature with noise on the diagonal."""
+
+import numpy as np
+
+from supersample._compiled import residual
+from supersample._typing import Floats, Indices
+from supersample.selection.batch.candidates import ExactField
+
+__all__ = ["noisy_points"]
+
+_TIE = 1e-10
+
+
+def noisy_points(field: ExactField, count: int, noise: float, first: Indices, *, by_variance: bool) -> Indices:
+    """Return `count` candidates, the first ones as given, each of which lowers the variance of the integral most.
+
+    With noise of variance `noise` beside k, a call at x takes zr(x)^2 / (R(x) + noise) off E - z^T (K + noise I)^-1 z, with
+    R(x) and zr(x) what the earlier calls leave of k(x, x) and of z(x). The noise keeps R + noise from 0: a point may be called
+    again, and every call lowers the variance. by_variance=False takes the largest |zr(x)|.
+
+    Partial Cholesky of K + noise I, as in `residual`: O(N n) for call n, O(N n) memory.
+    """
+    factor, product = np.empty((count, field.size)), np.zeros(field.size)
+    left, z, floor = field.diagonal + noise, field.z.copy(), np.zeros(field.size)
+    chosen = np.empty(count, dtype=np.int64)
+    for n in range(count):
+        place = int(first[n]) if n < first.size else int(residual.best(z, left, floor, by_variance, _TIE))
+        chosen[n] = place
+        column: Floats = field.column(field.row(place))
+        np.dot(factor[:n, place].copy(), factor[:n], out=product)
+        length = float(np.sqrt(left[place]))
+        residual.subtract(product, length, float(z[place]) / length, column, z, left)
+        factor[n] = column
+    return chosen

@@ -1,0 +1,162 @@
+"""Sequential Bayesian quadrature and weighted kernel herding: greedy points with the best free weights."""
+
+import numpy as np
+from scipy import linalg
+
+from supersample._random import as_seed
+from supersample._threads import one_blas_thread
+from supersample._typing import Floats, PointsLike, RandomState
+from supersample.features import FeatureMap
+from supersample.kernels import KernelLike
+from supersample.kernels.bandwidth import Bandwidth
+from supersample.selection.batch.assemble import begin, check_options, finish
+from supersample.selection.batch.candidates import TargetLike, build
+from supersample.selection.batch.continuous import climb
+from supersample.selection.batch.herding import lengths
+from supersample.selection.batch.residual import CLEAR, ExactResidual, residual_of
+from supersample.selection.batch.weighting import Weighting
+from supersample.selection.result import Selection
+
+__all__ = ["sbq", "wkh"]
+
+#: A gain under this share of E is rounding.
+_MATCHED = 1e-18
+
+
+@one_blas_thread()
+def sbq(
+    candidates: PointsLike,
+    m: int,
+    *,
+    target: TargetLike = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
+    weights: Weighting | None = None,
+    start: Selection | None = None,
+    replace: bool = False,
+    features: FeatureMap | None = None,
+    refine: bool = False,
+    random_state: RandomState = None,
+) -> Selection:
+    """Choose m candidates by sequential Bayesian quadrature: each lowers the variance of the integral most (OWH eq. 23).
+
+    With weights w = K^-1 z the squared MMD is E - z^T K^-1 z, the posterior variance of the integral under a Gaussian process
+    with this kernel (OWH Proposition 1). Adding x takes zr(x)^2 / R(x) off it, with R(x) what the chosen points leave of
+    k(x, x) and zr(x) what they leave of z(x). Both are kept for the whole pool by a partial Cholesky factor; no inverse is
+    formed. Weights may be negative and need not sum to one. Ties go to the lowest row.
+
+    Where the chosen points span all candidates (copies, or a kernel so wide that K is singular to rounding), or where the
+    target is matched, the selection is shorter than m and its note says so; replace=True changes nothing, since a point
+    chosen twice is spanned.
+
+    Arguments as for `herd`; weights: "free" by default. O(N (d + n)) for point n after z, O(N m) memory; with features
+    O(N D) a point and O(N D) memory.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> grid = np.linspace(-3.0, 3.0, 61)[:, None]
+    >>> found = sbq(grid, 3, target=ss.measures.GaussianMixture([1.0], [[0.0]], [[[1.0]]]), kernel=ss.kernels.Gaussian(1.0))
+    >>> found.points[:, 0].round(1) + 0.0, found.mmd.round(3)
+    (array([ 0. , -1.6,  1.4]), array([0.278, 0.209, 0.056]))
+    """
+    options = (target, kernel, bandwidth, weights, start, replace, features, refine, random_state)
+    return _select(candidates, m, *options, by_variance=True)
+
+
+@one_blas_thread()
+def wkh(
+    candidates: PointsLike,
+    m: int,
+    *,
+    target: TargetLike = None,
+    kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
+    weights: Weighting | None = None,
+    start: Selection | None = None,
+    replace: bool = False,
+    features: FeatureMap | None = None,
+    refine: bool = False,
+    random_state: RandomState = None,
+) -> Selection:
+    """Choose m candidates by weighted kernel herding: the linear criterion on the residual, and all weights refitted.
+
+    The next point is argmax_x |<mu - sum_i w_i phi(x_i), phi(x)>| = argmax_x |zr(x)|, then w = K^-1 z (KHR Algorithm 1). KHR
+    eq. 5 prints another factor before z; its proofs use this criterion, and so does this. It differs from `sbq` in that a
+    candidate near the chosen ones is not credited for how little of it is new. Everything else is as there.
+
+    O(N (d + n)) for point n after z, which takes N kernel values for each point of the target, and O(N m) memory; with
+    features O(N D) a point and O(N D) memory.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> grid = np.linspace(-3.0, 3.0, 61)[:, None]
+    >>> found = wkh(grid, 3, target=ss.measures.GaussianMixture([1.0], [[0.0]], [[[1.0]]]), kernel=ss.kernels.Gaussian(1.0))
+    >>> found.points[:, 0].round(1) + 0.0
+    array([ 0. , -1.7,  1.6])
+    """
+    options = (target, kernel, bandwidth, weights, start, replace, features, refine, random_state)
+    return _select(candidates, m, *options, by_variance=False)
+
+
+def _select(
+    candidates: PointsLike,
+    m: int,
+    target: TargetLike,
+    kernel: KernelLike,
+    bandwidth: Bandwidth,
+    weights: Weighting | None,
+    start: Selection | None,
+    replace: bool,
+    features: FeatureMap | None,
+    refine: bool,
+    random_state: RandomState,
+    *,
+    by_variance: bool,
+) -> Selection:
+    kind = check_options(weights, "free", refine=refine, replace=replace)
+    seed = as_seed(random_state)
+    field = build(candidates, target, kernel, bandwidth, features, seed)
+    count, chosen = begin(field, m, start, refine=refine, replace=replace)
+    residual = residual_of(field, count)
+    for row in chosen.points:
+        residual.add(row)
+    note = ""
+    while len(chosen) < count:
+        best = residual.best(by_variance=by_variance)
+        if best < 0:
+            note = (
+                f"{len(chosen)} of {count} points: they span all candidates but for less than 1e-8 of k(x, x) (copies, or a "
+                f"kernel so wide that K is singular), so that no other point can add anything."
+            )
+            break
+        if float(residual.z[best]) ** 2 <= _MATCHED * residual.energy * float(residual.left[best]):
+            note = (
+                f"{len(chosen)} of {count} points: no candidate has anything in common with what they leave of the target, to "
+                f"rounding (they match it, or it is out of the kernel's reach), so that no other point has weight."
+            )
+            break
+        row = field.row(best)
+        if refine and isinstance(residual, ExactResidual):
+            row = _polished(residual, row, by_variance)
+        residual.add(row, best if np.array_equal(row, field.row(best)) else None)
+        chosen.add(field, best, row)
+    return finish(field, chosen, kind, candidates, seed, note)
+
+
+def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats:
+    """Move a point uphill, keeping clear of what the chosen points span, where both parts of the gain are rounding."""
+    field = residual.field
+    root, halves = residual.root, residual.halves
+
+    def criterion(rows: Floats) -> Floats:
+        z, diagonal = field.embed(rows)
+        if halves.size:
+            spanned = linalg.solve_triangular(root, field.gram(residual.rows, rows), lower=True, check_finite=False)
+            z = z - halves @ spanned
+            left = diagonal - np.einsum("ij,ij->j", spanned, spanned)
+        else:
+            left = diagonal
+        value = z**2 / np.maximum(left, CLEAR * diagonal) if by_variance else np.abs(z)
+        return np.asarray(np.where(left > CLEAR * diagonal, value, 0.0))
+
+    return climb(criterion, row, lengths(field))

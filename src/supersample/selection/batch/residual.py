@@ -1,0 +1,157 @@
+"""What chosen points leave of every candidate: of k(x, x) and of z(x), by partial Cholesky or in features."""
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from scipy import linalg
+
+from supersample._compiled import residual
+from supersample._typing import Floats
+from supersample.selection.batch.candidates import ExactField, FeatureField, Field
+
+__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
+
+#: A candidate is chosen only if this share of k(x, x) is left of it. The root of the rounding error: what smooth kernels gain
+#: from near copies of chosen points, the slope of f between them, is lost in the rounding of huge opposite weights.
+CLEAR = 1e-8
+#: The same where features are held in float32.
+_CLEAR_SINGLE = 1e-5
+_TIE = 1e-10
+
+
+class Residual(ABC):
+    """R(x) and zr(x) for the whole pool.
+
+    With P the projection onto the span of the chosen phi: R(x) = |phi(x) - P phi(x)|^2 and zr(x) = <mu - P mu, phi(x)>.
+    """
+
+    def __init__(self, field: Field, clear: float = CLEAR) -> None:
+        """Begin with nothing chosen."""
+        self.field = field
+        self.left = field.diagonal.copy()
+        self.z = field.z.copy()
+        self.clear = clear
+        self.floor = clear * field.diagonal
+
+    @property
+    @abstractmethod
+    def energy(self) -> float:
+        """E of the target, in the same inner product."""
+
+    @abstractmethod
+    def add(self, row: Floats, index: int | None = None) -> None:
+        """Take in a point, which may be off the pool; `index` says where it is in it."""
+
+    def best(self, *, by_variance: bool) -> int:
+        """Return the candidate that takes most off MMD^2, zr^2 / R, or the one with the largest |zr|; -1 if all are spanned.
+
+        Gains fall by orders of magnitude, so that ties are told beside the largest gain and not beside k(x, x).
+        """
+        return int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
+
+
+class ExactResidual(Residual):
+    """Rows of the partial Cholesky factor of the Gram matrix, one for each chosen point: O(N m) memory."""
+
+    def __init__(self, field: ExactField, count: int) -> None:
+        """Leave room for `count` points."""
+        super().__init__(field)
+        self.exact = field
+        self._factor = np.empty((count, field.size))
+        self._root = np.zeros((count, count))
+        self._halves = np.empty(count)
+        self._rows = np.empty((count, field.points.shape[1]))
+        self._product = np.zeros(field.size)
+        self.size = 0
+
+    @property
+    def energy(self) -> float:
+        """E of the target."""
+        return self.exact.energy
+
+    @property
+    def root(self) -> Floats:
+        """The Cholesky factor of the chosen points' own Gram matrix."""
+        return self._root[: self.size, : self.size]
+
+    @property
+    def halves(self) -> Floats:
+        """L^-1 z of the chosen points."""
+        return self._halves[: self.size]
+
+    @property
+    def rows(self) -> Floats:
+        """The chosen points that were not spanned."""
+        return self._rows[: self.size]
+
+    def add(self, row: Floats, index: int | None = None) -> None:
+        """Add a row to the factor; O(N n). A spanned point changes nothing."""
+        n = self.size
+        if index is not None:
+            spanned, own, z = self._factor[:n, index].copy(), float(self.left[index]), float(self.z[index])
+        else:
+            values, diagonal = self.field.embed(row[None])
+            spanned = np.empty(0)
+            if n:
+                across = self.field.gram(self.rows, row[None])[:, 0]
+                spanned = linalg.solve_triangular(self.root, across, lower=True, check_finite=False)
+            own = float(diagonal[0] - spanned @ spanned)
+            z = float(values[0] - spanned @ self.halves)
+            if own <= self.clear * float(diagonal[0]):
+                return
+        column = self.field.column(row)
+        if n:
+            np.dot(spanned, self._factor[:n], out=self._product)
+        length = float(np.sqrt(own))
+        residual.subtract(self._product, length, z / length, column, self.z, self.left)
+        self._factor[n] = column
+        self._root[n, :n], self._root[n, n] = spanned, length
+        self._halves[n], self._rows[n] = z / length, row
+        self.size += 1
+        if index is not None:
+            self.left[index] = 0.0
+
+
+class FeatureResidual(Residual):
+    """An orthonormal basis of the chosen features: O(N D) a point, and no memory beyond the features and m D numbers."""
+
+    def __init__(self, field: FeatureField, count: int) -> None:
+        """Leave room for at most D directions."""
+        super().__init__(field, _CLEAR_SINGLE if field.features.dtype == np.float32 else CLEAR)
+        self.map_field = field
+        self._basis = np.empty((min(count, field.mean.size), field.mean.size))
+        self.size = 0
+
+    @property
+    def energy(self) -> float:
+        """|mu|^2 of the features."""
+        return float(self.map_field.mean @ self.map_field.mean)
+
+    def add(self, row: Floats, index: int | None = None) -> None:
+        """Add a direction. A spanned point changes nothing."""
+        phi = self.map_field.transform(row[None])[0]
+        basis = self._basis[: self.size]
+        direction = phi - basis.T @ (basis @ phi)
+        # What is left may be small beside phi: a second subtraction makes it orthogonal to rounding.
+        direction -= basis.T @ (basis @ direction)
+        length = float(np.sqrt(direction @ direction))
+        if index is not None:
+            self.left[index] = 0.0
+        if self.size == self._basis.shape[0] or length**2 <= self.clear * float(phi @ phi):
+            return
+        direction /= length
+        self._basis[self.size] = direction
+        self.size += 1
+        column = self.map_field.product(direction)
+        half = float(self.map_field.mean @ direction)
+        residual.subtract(np.zeros(column.size), 1.0, half, column, self.z, self.left)
+        if index is not None:
+            self.left[index] = 0.0
+
+
+def residual_of(field: Field, count: int) -> Residual:
+    """Return the residual that goes with the field."""
+    if isinstance(field, ExactField):
+        return ExactResidual(field, count)
+    assert isinstance(field, FeatureField)
+    return FeatureResidual(field, count)

@@ -1,0 +1,94 @@
+"""Online Greedy: prototypes and criticisms row by row, storing everything seen; the reference for the fast stream (OPC 3.1)."""
+
+import numpy as np
+
+from supersample._random import as_seed
+from supersample._threads import one_blas_thread
+from supersample._typing import Floats, Indices, PointsLike, RandomState
+from supersample._validation import check_count, check_points
+from supersample.errors import InputError
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.selection.critic.batch import explain, mmd_path
+from supersample.selection.critic.greedy import greedy_criticisms, greedy_prototypes
+from supersample.selection.pool import ExactPool
+from supersample.selection.result import Critique, Selection
+
+__all__ = ["online_critic"]
+
+
+@one_blas_thread()
+def online_critic(
+    X: PointsLike,
+    prototypes: int,
+    criticisms: int,
+    *,
+    kernel: KernelLike = "gaussian",
+    random_state: RandomState = None,
+) -> Critique:
+    """Choose prototypes and criticisms in one pass over X, by the exact kernel to all rows so far (OPC Algorithm 3).
+
+    The first rows are the first prototypes, the next ones the first criticisms. Each further row is put to the prototypes: of
+    those and it, greedy J keeps the best, with column means over the rows seen so far. What is left out, the row or the
+    prototype that it displaced, is put to the criticisms in the same way. O(n (d + 1)) for row n and O(N) memory beside X, so
+    it is no method for a stream without end; `SuperSampler` is.
+
+    >>> import numpy as np
+    >>> x = np.random.default_rng(0).normal(size=(200, 2))
+    >>> found = online_critic(x, 5, 3, random_state=0)
+    >>> len(found.prototypes), len(found.criticisms)
+    (5, 3)
+    """
+    points = check_points(X, "X")
+    rows = points.astype(np.float64)
+    m = check_count(prototypes, "prototypes")
+    c = check_count(criticisms, "criticisms", minimum=0)
+    if m + c > rows.shape[0]:
+        raise InputError(
+            f"prototypes and criticisms must not be more than the rows of X together, got {m} + {c} for {rows.shape[0]} rows; "
+            f"ask for fewer"
+        )
+    resolved = as_kernel(kernel).resolve(rows, random_state=as_seed(random_state).child("bandwidth").sequence())
+    resolved.check_on(rows)
+    chosen, others = _pass(resolved, rows, m, c)
+    pool = ExactPool(resolved, rows)
+    means = pool.means()
+    witness = means - np.mean([pool.column(int(index)) for index in chosen], axis=0)
+    nearest, shares = explain(pool, np.full(rows.shape[0], 1.0 / rows.shape[0]), chosen, others)
+    return Critique(
+        Selection(chosen, points[chosen], np.full(m, 1.0 / m), mmd_path(pool, means, chosen), kernel=resolved),
+        Selection(others, points[others], shares, np.empty(0), kernel=resolved),
+        witness[others],
+        nearest,
+    )
+
+
+def _pass(kernel: Kernel, rows: Floats, m: int, c: int) -> tuple[Indices, Indices]:
+    held = np.arange(m)
+    critics = np.arange(m, m + c)
+    sums = np.zeros(rows.shape[0])  # sum over the rows seen of k(x_i, .), kept up to date for the points held
+    first = kernel(rows[: m + c])
+    sums[: m + c] = first.sum(axis=1)
+    for n in range(m + c, rows.shape[0]):
+        to_seen = kernel(rows[n : n + 1], rows[: n + 1])[0]
+        sums[n] = to_seen.sum()
+        sums[held] += to_seen[held]
+        sums[critics] += to_seen[critics]
+        candidates = np.append(held, n)
+        gram = kernel(rows[candidates])
+        kept, _ = greedy_prototypes(gram.__getitem__, sums[candidates] / (n + 1.0), np.diag(gram).copy(), m)
+        left_out = candidates[np.setdiff1d(np.arange(m + 1), kept)]
+        held = candidates[np.sort(kept)]
+        if c:
+            candidates = np.append(critics, left_out)
+            critics = candidates[_best_critics(kernel, rows, candidates, held, sums[candidates] / (n + 1.0), c)]
+    return held, critics
+
+
+def _best_critics(kernel: Kernel, rows: Floats, candidates: Indices, held: Indices, means: Floats, count: int) -> Indices:
+    gram = kernel(rows[candidates])
+    witness = means - kernel(rows[candidates], rows[held]).mean(axis=1)
+    free = np.ones(candidates.size, dtype=np.bool_)
+    kept = greedy_criticisms(lambda some, others: gram[np.ix_(some, others)], witness, np.diag(gram).copy(), count, free)
+    if kept.size < count:  # copies: keep the number of places, as there is nothing better to put there
+        kept = np.append(kept, np.setdiff1d(np.arange(candidates.size), kept)[: count - kept.size])
+    return np.sort(kept)

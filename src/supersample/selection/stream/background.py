@@ -1,0 +1,133 @@
+"""A uniform random sample of the stream, in proportion to weight where there are weights: what may have been missed.
+
+Each row draws an exponential time divided by its weight; the rows with the smallest times are kept (Efraimidis and Spirakis
+2006). Samples of two streams merge by keeping the smallest of both.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from supersample._random import Seed
+from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, instance_of, stored, tuple_of
+from supersample._typing import Floats, Indices
+from supersample.selection.stream.rows import Rows
+
+__all__ = ["Background", "Timed", "init", "merge", "settled", "update"]
+
+#: Batches of early rows that may wait before the sample is cut back to its size.
+_MOST_WAITING = 64
+
+
+@stored("Timed", {"rows": instance_of(Rows), "mantissas": FLOATS, "exponents": INDICES})
+class Timed(NamedTuple):
+    """Rows and their times, mantissa * 2^exponent: scaling all weights by a power of two changes nothing but the exponents."""
+
+    rows: Rows
+    mantissas: Floats
+    exponents: Indices
+
+    def before(self, mantissa: float, exponent: int) -> npt.NDArray[np.bool_]:
+        """Say which rows come before a time."""
+        earlier = self.exponents < exponent
+        return np.asarray(earlier | ((self.exponents == exponent) & (self.mantissas < mantissa)))
+
+    def take(self, chosen: Indices) -> "Timed":
+        """Return some of the rows."""
+        return Timed(self.rows.take(chosen), self.mantissas[chosen], self.exponents[chosen])
+
+
+@stored(
+    "Background",
+    {"kept": instance_of(Timed), "next_mantissa": NUMBER, "next_exponent": INTEGER, "waiting": tuple_of(instance_of(Timed))},
+)
+@dataclass(frozen=True)
+class Background:
+    """The rows kept, sorted by their times, the smallest time that was left out, and rows that came since and were earlier.
+
+    The latter wait in a tuple, so that taking in a chunk copies no more than the few rows that it adds.
+    """
+
+    kept: Timed
+    next_mantissa: float = np.inf
+    next_exponent: int = 0
+    waiting: tuple[Timed, ...] = ()
+
+    @property
+    def rows(self) -> Rows:
+        """The rows kept."""
+        return self.kept.rows
+
+    def shares(self) -> Floats:
+        """Return what share of the stream each kept row stands for: weight / P(kept), made to sum to one.
+
+        P(kept) = 1 - exp(-weight * t) for t the smallest time left out. While nothing was left out, these are the weights.
+        """
+        weights = self.rows.relative_weights()
+        if np.isfinite(self.next_mantissa):
+            shift = self.rows.exponents + self.next_exponent
+            rates = np.ldexp(self.rows.mantissas * self.next_mantissa, np.clip(shift, -2000, 1000))
+            # For small rates weight / rate is the same for all rows; expm1 keeps that to the last digit.
+            weights = weights / -np.expm1(-rates)
+        return np.asarray(weights / weights.sum())
+
+    def shifted(self, by: int) -> "Background":
+        """Return the sample of the same stream, standing `by` rows later; nothing may be waiting."""
+        return replace(self, kept=self.kept._replace(rows=self.rows.shifted(by)))
+
+
+def init(width: int) -> Background:
+    """Return the sample of no rows."""
+    return Background(Timed(Rows.none(width), np.empty(0), np.empty(0, dtype=np.int64)))
+
+
+def update(state: Background, rows: Rows, size: int, seed: Seed) -> Background:
+    """Return the sample after some more rows of positive weight; `seed` belongs to these rows alone."""
+    times = seed.generator().standard_exponential(len(rows))
+    mantissas, exponents = np.frexp(times / rows.mantissas)
+    drawn = Timed(rows, mantissas, exponents - rows.exponents)
+    if np.isfinite(state.next_mantissa):
+        early = np.flatnonzero(drawn.before(state.next_mantissa, state.next_exponent))
+        if early.size == 0:
+            return state
+        drawn = drawn.take(early)
+    else:
+        drawn = drawn._replace(rows=rows.copy())  # rows may be a view of what the caller passed in, and may yet change
+    state = replace(state, waiting=(*state.waiting, drawn))
+    n_waiting = sum(len(part.rows) for part in state.waiting)
+    return settled(state, size) if n_waiting > size or len(state.waiting) > _MOST_WAITING else state
+
+
+def settled(state: Background, size: int) -> Background:
+    """Return the sample with nothing waiting and at most `size` rows."""
+    return state if not state.waiting else _keep_smallest((state.kept, *state.waiting), _limit(state), size)
+
+
+def merge(left: Background, right: Background, size: int) -> Background:
+    """Return the sample of both streams together."""
+    first, second = settled(left, size), settled(right, size)
+    limit = min(_limit(first), _limit(second), key=lambda time: (not np.isfinite(time[0]), time[1], time[0]))
+    return _keep_smallest((first.kept, second.kept), limit, size)
+
+
+def _limit(state: Background) -> tuple[float, int]:
+    return state.next_mantissa, state.next_exponent
+
+
+def _keep_smallest(parts: Sequence[Timed], limit: tuple[float, int], size: int) -> Background:
+    joined = Timed(
+        Rows.joined(*(part.rows for part in parts)),
+        np.concatenate([part.mantissas for part in parts]),
+        np.concatenate([part.exponents for part in parts]),
+    )
+    order = np.lexsort((joined.mantissas, joined.exponents))
+    if np.isfinite(limit[0]):
+        order = order[joined.before(*limit)[order]]
+    if order.size > size:
+        following = order[size]
+        limit = (float(joined.mantissas[following]), int(joined.exponents[following]))
+        order = order[:size]
+    return Background(joined.take(order), *limit)

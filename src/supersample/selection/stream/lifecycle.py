@@ -1,0 +1,218 @@
+"""The stream: one pass, fixed memory, the M points nearest in mean embedding to everything seen (SSR section 3).
+
+State and pure functions: `init`, `update`, `finish`; `merge` is in `merging.py`. Rows are taken in by chunks that are fixed by
+their position in the stream, so how they arrive leaves no trace; what does not fill a chunk waits in the state. Reading works
+on a copy.
+"""
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._threads import BLOCK_ROWS, ahead, cut, one_blas_thread
+from supersample._typing import Features, Floats, Indices
+from supersample.embedding import moments
+from supersample.embedding.moments import Moments
+from supersample.selection.critic.batch import explain
+from supersample.selection.pool import ExactPool
+from supersample.selection.stream import background
+from supersample.selection.stream.background import Background
+from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.plan import WARM_UP, Plan, Settings, check_settings, make_plan
+from supersample.selection.stream.reservoir import Offered, Reservoir, Singles
+from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.second_look import second_look
+from supersample.selection.stream.state import Stream
+
+__all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
+
+#: Rows of a chunk; a multiple of the rows of a block of features.
+CHUNK = 8 * BLOCK_ROWS
+#: mu is brought up to date this often: after a sixteenth of what was seen, at first after so many rows.
+_REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
+
+
+@dataclass(frozen=True)
+class Selected:
+    """What a stream gives at the end: the chosen rows in stream order, and what is needed to judge them.
+
+    Criticisms stand by falling |witness|; each with its signed witness value, its nearest prototype (a place in `rows`) and
+    the share of the data nearer to it than to any prototype.
+    """
+
+    plan: Plan
+    rows: Rows
+    criticisms: Rows
+    witness: Floats
+    nearest: Indices
+    shares: Floats
+    background: Background
+    moments: Moments
+    held_out: Moments
+    n_seen: int
+    histogram: Indices
+
+
+def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
+    """Return a stream that has seen nothing; with another stream's plan, it can be merged with that stream."""
+    check_settings(settings, width)
+    state = Stream(
+        settings=settings,
+        width=width,
+        plan=None,
+        n_seen=0,
+        n_used=0,
+        chunks=0,
+        pending=Rows.none(width),
+        moments=moments.init(0),
+        held_out=moments.init(0),
+        reservoir=Reservoir.empty(settings.n_prototypes, width, 0),
+        criticisms=Criticisms.empty(settings.n_criticisms, width, 0),
+        background=background.init(width),
+    )
+    return state if plan is None else _begin(state, plan)
+
+
+def has_weight(state: Stream) -> bool:
+    """Say whether any row of positive weight was seen."""
+    return state.n_used > 0 or len(state.pending) > 0
+
+
+@one_blas_thread()
+def update(state: Stream, rows: Rows) -> Stream:
+    """Return the stream after some more rows, positions counting from 0 within `rows`; the state passed in stays as it was.
+
+    Rows of weight zero are counted, and otherwise as if they had not been there.
+    """
+    some = np.flatnonzero(rows.mantissas > 0)
+    arrived = (rows if some.size == len(rows) else rows.take(some)).shifted(state.n_seen)
+    state = replace(state, n_seen=state.n_seen + len(rows))
+    waiting = Rows.joined(state.pending, arrived) if len(state.pending) else arrived
+    if state.plan is None:
+        if len(waiting) < WARM_UP:
+            return replace(state, pending=waiting.copy())
+        state = _begin(state, make_plan(state.settings, waiting.take(slice(0, WARM_UP))))
+    return _take_in_whole_chunks(state, waiting)
+
+
+@one_blas_thread()
+def fix_plan(state: Stream) -> Stream:
+    """Return the stream with its warm-up ended, whatever it has seen so far; nothing else changes."""
+    if state.plan is not None or len(state.pending) == 0:
+        return state
+    return _take_in_whole_chunks(_begin(state, make_plan(state.settings, state.pending)), state.pending)
+
+
+@one_blas_thread()
+def drain(state: Stream) -> Stream:
+    """Return the stream with nothing waiting: what a stream that ends here has."""
+    if len(state.pending) == 0:
+        return state
+    if state.plan is None:
+        state = _begin(state, make_plan(state.settings, state.pending))
+    return replace(_take_in(state, state.pending), pending=Rows.none(state.width))
+
+
+@one_blas_thread()
+def finish(state: Stream) -> Selected | None:
+    """Return the selection: reservoir and criticisms after a second look. None if no row of positive weight was seen."""
+    state = drain(state)
+    plan = state.plan
+    if plan is None or len(state.reservoir.rows) == 0:
+        return None
+    state = replace(state, background=background.settled(state.background, state.settings.n_background))
+    rows, others, witness = second_look(state, state.reservoir.rows, state.criticisms.rows)
+    rows = rows.take(np.argsort(rows.positions, kind="stable"))
+    # Shares are those of the background: chosen rows join it with none.
+    sample = state.background
+    seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
+    weights = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
+    places = np.arange(len(rows) + len(others))
+    nearest, shares = explain(seen, weights, places[: len(rows)], places[len(rows) :])
+    return Selected(
+        plan, rows, others, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
+        state.reservoir.histogram,
+    )  # fmt: skip
+
+
+def _begin(state: Stream, plan: Plan) -> Stream:
+    n_features = plan.feature_map.n_features
+    return replace(
+        state,
+        plan=plan,
+        moments=moments.init(n_features),
+        held_out=moments.init(plan.held_out.n_features),
+        reservoir=Reservoir.empty(state.settings.n_prototypes, state.width, n_features),
+        criticisms=Criticisms.empty(state.settings.n_criticisms, state.width, n_features),
+    )
+
+
+class _Chunk(NamedTuple):
+    """Rows with what can be computed of them without knowing the reservoir."""
+
+    rows: Rows
+    features: Features
+    norms: Floats
+    held_out: Features
+
+
+def _see(plan: Plan, rows: Rows) -> _Chunk:
+    features = plan.feature_map.transform(rows.points)
+    constant = plan.feature_map.squared_norm
+    norms = moments.squared_norms(features) if constant is None else np.full(len(rows), constant)
+    return _Chunk(rows, features, norms, plan.held_out.transform(rows.points))
+
+
+def _take_in_whole_chunks(state: Stream, waiting: Rows) -> Stream:
+    """Take in as many rows as fill chunks; the others are what waits from now on."""
+    whole = len(waiting) - len(waiting) % CHUNK
+    if whole:
+        state = _take_in(state, waiting.take(slice(0, whole)))
+    return replace(state, pending=waiting.take(slice(whole, None)).copy())
+
+
+def _take_in(state: Stream, rows: Rows) -> Stream:
+    """Take in rows chunk by chunk; while one is offered to the reservoir, the features of the next are computed."""
+    plan = state.plan
+    assert plan is not None
+    state = replace(state, reservoir=state.reservoir.copy(), criticisms=state.criticisms.copy())
+    for chunk in ahead(lambda part: _see(plan, rows.take(part)), cut(len(rows), CHUNK)):
+        state = _take_in_chunk(state, chunk)
+    return state
+
+
+def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
+    """Take in a chunk; the state's reservoir is changed in place, being a copy already."""
+    settings, reservoir, rows = state.settings, state.reservoir, chunk.rows
+    seed = settings.seed.child("stream").child(settings.stream)
+    held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
+    sample = background.update(state.background, rows, settings.n_background, seed.child("background").child(state.chunks))
+    singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
+    sums, n_used = state.moments, state.n_used
+    start = 0
+    while start < len(rows):
+        stop = min(len(rows), start + max(_SMALLEST_BLOCK, n_used // _REFRESH_SHARE))
+        part = slice(start, stop)
+        block = rows.take(part)
+        sums = moments.update(sums, chunk.features[part], block.weights, norms=chunk.norms[part])
+        start += reservoir.fill(block, singles[part])
+        n_used += len(block)
+        if start < stop:
+            offered = reservoir.offer(
+                rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
+                use_tree=settings.use_tree, seed=seed,
+            )  # fmt: skip
+            if settings.n_criticisms:
+                _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
+        start = stop
+    return replace(state, moments=sums, held_out=held_out, background=sample, n_used=n_used, chunks=state.chunks + 1)
+
+
+def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:
+    """Offer to the criticisms what the reservoir did not take, and what it dropped (OPC Algorithm 2)."""
+    assert state.plan is not None
+    kernel = state.plan.kernel
+    state.criticisms.offer(kernel, rows, features, offered.witness, offered.taken)
+    if len(offered.dropped):
+        state.criticisms.offer(kernel, offered.dropped, offered.dropped_features, offered.witness)

@@ -1,0 +1,128 @@
+"""Two streams as one: moments are added, points are selected anew from what both hold."""
+
+from dataclasses import replace
+
+import numpy as np
+
+from supersample._threads import one_blas_thread
+from supersample._typing import Indices
+from supersample.embedding import moments
+from supersample.errors import MismatchError
+from supersample.selection.critic.greedy import greedy_criticisms
+from supersample.selection.pool import kernel_block
+from supersample.selection.stream import background
+from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.lifecycle import drain
+from supersample.selection.stream.plan import Plan
+from supersample.selection.stream.reservoir import Reservoir
+from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.second_look import exchanged
+from supersample.selection.stream.state import Stream
+
+__all__ = ["merge"]
+
+
+@one_blas_thread()
+def merge(left: Stream, right: Stream) -> Stream:
+    """Return one stream for both, as if `right` had come after `left`: moments added, points selected anew from both.
+
+    Both must have the same plan, so one of them must have been begun with the other's. Neither changes. At worst O(M^2 D)
+    for each round of swaps between the two reservoirs, of which there are few; whatever the number of rows seen.
+    """
+    _require_same_settings(left, right)
+    left, right = drain(left), drain(right)
+    if right.plan is None or left.plan is None:
+        some, none = (left, right) if right.plan is None else (right, left)
+        shift = none.n_seen if some is right else 0
+        return _shifted(replace(some, n_seen=some.n_seen + none.n_seen), shift)
+    _require_same_plan(left.plan, right.plan)
+    right = _shifted(right, left.n_seen)
+    merged = replace(
+        left,
+        n_seen=left.n_seen + right.n_seen,
+        n_used=left.n_used + right.n_used,
+        chunks=max(left.chunks, right.chunks),
+        moments=moments.merge(left.moments, right.moments),
+        held_out=moments.merge(left.held_out, right.held_out),
+        background=background.merge(left.background, right.background, left.settings.n_background),
+    )
+    merged = replace(merged, reservoir=_merged_reservoir(merged, left, right))
+    held = (left.criticisms.rows, right.criticisms.rows, left.reservoir.rows, right.reservoir.rows)
+    return replace(merged, criticisms=_merged_criticisms(merged, Rows.joined(*held)))
+
+
+def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
+    """Return a reservoir of points of both streams, chosen by the moments of the merged one."""
+    assert merged.plan is not None
+    size, first, second = merged.settings.n_prototypes, left.reservoir.rows, right.reservoir.rows
+    rows = Rows.joined(first, second)
+    if len(rows) > size:
+        # Begin with points of each in proportion to the weight it brings, evenly spread over its slots.
+        share = moments.weight_share(left.moments, right.moments)
+        mine = min(len(first), max(size - len(second), round(size * share)))
+        kept = np.concatenate([_spread(len(first), mine), len(first) + _spread(len(second), size - mine)])
+        rest = np.setdiff1d(np.arange(len(rows)), kept)
+        rows = exchanged(merged, rows.take(kept), rows.take(rest)).rows  # the second look is taken when a result is read
+    reservoir = Reservoir.empty(size, merged.width, merged.plan.feature_map.n_features)
+    if len(rows):
+        reservoir.fill(rows, merged.plan.feature_map.transform(rows.points).astype(np.float32))
+    reservoir.histogram = left.reservoir.histogram + right.reservoir.histogram
+    return reservoir
+
+
+def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:
+    """Return the best criticisms of both streams and of the prototypes they lost, by the witness of the merged stream."""
+    plan, count = merged.plan, merged.settings.n_criticisms
+    assert plan is not None
+    rows = rows.take(np.flatnonzero(~np.isin(rows.positions, merged.reservoir.rows.positions)))
+    if count == 0 or len(rows) == 0:
+        return Criticisms.empty(count, merged.width, plan.feature_map.n_features)
+    features = plan.feature_map.transform(rows.points).astype(np.float32)
+    witness = features @ (merged.moments.mean() - merged.reservoir.features.mean(axis=0, dtype=np.float64))
+    chosen = greedy_criticisms(
+        lambda some, others: kernel_block(plan.kernel, rows.points[some], rows.points[others]),
+        witness, plan.kernel.diagonal(rows.points), count, np.ones(len(rows), dtype=np.bool_),
+    )  # fmt: skip
+    return Criticisms.of(count, rows.take(chosen), features[chosen], plan.kernel)
+
+
+def _require_same_settings(left: Stream, right: Stream) -> None:
+    if left.width != right.width:
+        raise MismatchError(
+            f"the two streams have rows of {left.width} and {right.width} columns and cannot be merged; use "
+            f"the same columns for both"
+        )
+    for name in ("n_prototypes", "n_criticisms"):
+        mine, theirs = getattr(left.settings, name), getattr(right.settings, name)
+        if mine != theirs:
+            raise MismatchError(
+                f"the two streams have {name} {mine} and {theirs} and cannot be merged; use the same number for both"
+            )
+
+
+def _require_same_plan(left: Plan, right: Plan) -> None:
+    for what, mine, theirs in (
+        ("feature maps", left.feature_map, right.feature_map),
+        ("held-out features", left.held_out, right.held_out),
+    ):
+        if mine != theirs:
+            raise MismatchError(
+                f"the two streams have different {what} ({mine!r} and {theirs!r}) and cannot be merged: each fixed its own "
+                f"bandwidth and features from its first rows; make the second one from the first, with sibling()"
+            )
+
+
+def _shifted(state: Stream, by: int) -> Stream:
+    """Return a stream whose rows stand `by` places later."""
+    if by == 0:
+        return state
+    reservoir, criticisms = state.reservoir.copy(), state.criticisms.copy()
+    reservoir.rows, criticisms.rows = reservoir.rows.shifted(by), criticisms.rows.shifted(by)
+    sample = background.settled(state.background, state.settings.n_background)
+    return replace(state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by))
+
+
+def _spread(n: int, count: int) -> Indices:
+    """Return `count` of n places, evenly spread."""
+    spread: Indices = np.floor(np.arange(count) * (n / max(count, 1))).astype(np.int64)
+    return spread

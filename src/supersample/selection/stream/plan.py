@@ -1,0 +1,171 @@
+"""What the first rows of a stream decide for life: the bandwidth, and the feature maps of selection and of judgement."""
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+
+from supersample._random import Seed, as_seed
+from supersample._stored import INTEGER, any_of, instance_of, one_of, optional, stored
+from supersample._typing import Floats, RandomState
+from supersample._validation import check_count, choose
+from supersample.errors import InputError
+from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
+from supersample.features.heldout import held_out_map
+from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.selection.stream.rows import Rows
+
+__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
+
+Features = Literal["auto", "fourier", "nystroem"] | FeatureMap
+Search = Literal["auto", "exact", "tree"]
+
+#: Rows that are looked at before the maps are fixed.
+WARM_UP = 5000
+#: Draws by weight of the rows that a median distance is taken from.
+_MEDIAN_ROWS = 2000
+#: Features that the selection never sees; their mean judges it.
+_HELD_OUT = 128
+#: Features of each kind where the user names no number; "auto" has landmarks and residual features, in this proportion.
+_FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
+#: From this many points on the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
+_TREE_FROM = 2000
+
+
+@stored(
+    "Settings",
+    {
+        "n_prototypes": INTEGER,
+        "kernel": instance_of(Kernel),
+        "n_criticisms": INTEGER,
+        "features": any_of(one_of("auto", "fourier", "nystroem"), instance_of(FeatureMap)),
+        "n_features": optional(INTEGER),
+        "search": one_of("auto", "exact", "tree"),
+        "seed": instance_of(Seed),
+        "stream": INTEGER,
+    },
+)
+@dataclass(frozen=True)
+class Settings:
+    """What was asked for. `stream` tells apart streams that share a plan, so that their random draws are independent."""
+
+    n_prototypes: int
+    kernel: Kernel
+    n_criticisms: int = 0
+    features: Features = "auto"
+    n_features: int | None = None
+    search: Search = "auto"
+    seed: Seed = field(default_factory=lambda: as_seed(None))
+    stream: int = 0
+
+    @property
+    def use_tree(self) -> bool:
+        """Whether the tree searches the reservoir."""
+        return self.search == "tree" or (self.search == "auto" and self.n_prototypes >= _TREE_FROM)
+
+    @property
+    def n_background(self) -> int:
+        """Rows of the uniform sample: enough for a second look, and for a random set to compare with."""
+        return max(5000, self.n_prototypes)
+
+
+@stored("Plan", {"feature_map": instance_of(FeatureMap), "held_out": instance_of(FeatureMap)})
+@dataclass(frozen=True)
+class Plan:
+    """The maps of a stream: phi, which the selection optimises, and held-out features, which it never sees."""
+
+    feature_map: FeatureMap
+    held_out: FeatureMap
+
+    @property
+    def kernel(self) -> Kernel:
+        """The kernel, with its bandwidth."""
+        return self.feature_map.kernel
+
+
+def settings_of(
+    *,
+    n_prototypes: Any,
+    n_criticisms: Any,
+    kernel: KernelLike,
+    bandwidth: Any,
+    features: Any,
+    n_features: Any,
+    search: Any,
+    random_state: RandomState,
+) -> Settings:
+    """Turn what users write into settings, each argument checked."""
+    if isinstance(features, FeatureMap):
+        if not (isinstance(kernel, str) and kernel == "gaussian") and as_kernel(kernel) != features.kernel:
+            raise InputError(f"kernel must be left out or equal that of the feature map, {features.kernel!r}")
+        if n_features is not None or not (isinstance(bandwidth, str) and bandwidth == "median"):
+            raise InputError("bandwidth and n_features must be left out where features is a feature map, which carries its own")
+        checked = features.kernel
+    else:
+        choose(features, "features", ("auto", "fourier", "nystroem"))
+        checked = as_kernel(kernel, bandwidth)
+    choose(search, "search", ("auto", "exact", "tree"))
+    return Settings(
+        n_prototypes=check_count(n_prototypes, "n_prototypes"),
+        kernel=checked,
+        n_criticisms=check_count(n_criticisms, "n_criticisms", minimum=0),
+        features=features,
+        n_features=None if n_features is None else check_count(n_features, "n_features"),
+        search=search,
+        seed=as_seed(random_state),
+    )
+
+
+def check_settings(settings: Settings, width: int) -> None:
+    """Refuse what cannot work for rows of this width, before any are taken in."""
+    settings.kernel.check_width(width)
+    if settings.features == "fourier" and not settings.kernel.has_spectrum:
+        raise InputError(
+            f"features='fourier' needs a shift-invariant kernel, got {settings.kernel!r}; use features='auto' or 'nystroem'"
+        )
+
+
+def make_plan(settings: Settings, rows: Rows) -> Plan:
+    """Fix bandwidth and maps from the first rows."""
+    seed, points = settings.seed, rows.points
+    if isinstance(settings.features, FeatureMap):
+        feature_map = settings.features
+    else:
+        kernel = _resolve(settings.kernel, _weighted_sample(rows, seed), seed)
+        feature_map = _feature_map(settings.features, settings.n_features, kernel, points, seed)
+    state = seed.child("held-out").sequence()
+    held_out = held_out_map(
+        feature_map.kernel, _HELD_OUT, 2 * _HELD_OUT, points, origin=points.mean(axis=0), random_state=state
+    )
+    return Plan(feature_map, held_out)
+
+
+def _feature_map(features: str, n_features: int | None, kernel: Kernel, points: Floats, seed: Seed) -> FeatureMap:
+    state = seed.child("features").sequence()
+    if features == "fourier":
+        return Fourier(kernel, n_features or _FOURIER, origin=points.mean(axis=0), random_state=state)
+    if features == "nystroem" or not kernel.has_spectrum:
+        return Nystroem.from_sample(kernel, points, n_features or _LANDMARKS, random_state=state)
+    if n_features is None:
+        return Landmark.from_sample(kernel, points, _LANDMARKS, _RESIDUAL, random_state=state)
+    if n_features < 2:
+        raise InputError(f"n_features must be at least 2 for features='auto', got {n_features}")
+    most = (n_features * _LANDMARKS) // (_LANDMARKS + _RESIDUAL) or 1
+    return Landmark.from_sample(kernel, points, most, n_features - most, random_state=state)
+
+
+def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
+    """Return rows in proportion to their weights: the scale of the data is that of where their weight is."""
+    weights = rows.relative_weights()
+    if weights.size == 0 or weights.min() == weights.max():
+        return rows.points
+    chosen = seed.child("weighted sample").generator().choice(len(rows), _MEDIAN_ROWS, p=weights / weights.sum())
+    return rows.points[np.unique(chosen)]
+
+
+def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
+    """Resolve a "median" bandwidth; rows that are all alike say nothing of scale, and any bandwidth is as good."""
+    kernel.check_on(points)
+    if not kernel.is_resolved and bool((points == points[0]).all()):
+        return kernel.resolved_by(1.0)
+    return kernel.resolve(points, random_state=seed.child("bandwidth").sequence())

@@ -1,0 +1,128 @@
+"""The second look: when a result is read, rows that were passed over too early in the stream get another chance.
+
+Works on what the state holds and changes none of it.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._typing import Floats, Indices
+from supersample.embedding import moments
+from supersample.kernels import Kernel
+from supersample.selection.critic.greedy import greedy_criticisms
+from supersample.selection.pool import ExactPool, kernel_block
+from supersample.selection.stream.calibration import calibrate
+from supersample.selection.stream.criticisms import COPY, Criticisms
+from supersample.selection.stream.plan import Plan
+from supersample.selection.stream.polish import polish
+from supersample.selection.stream.reservoir import Reservoir
+from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.state import Stream
+
+__all__ = ["Looked", "exchanged", "second_look"]
+
+#: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
+_MOST_EXACT = 1 << 26
+_MOST_ROUNDS = 5
+
+
+class Looked(NamedTuple):
+    """Prototypes, criticisms and the criticisms' witness values."""
+
+    rows: Rows
+    criticisms: Rows
+    witness: Floats
+
+
+def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
+    """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
+
+    The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
+    witness are measured by the exact kernel, so that the selection is not bound to the features that steered the stream. The
+    background must be settled. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
+    """
+    plan = state.plan
+    assert plan is not None
+    count = state.settings.n_criticisms
+    sample = state.background.rows
+    others = Rows.joined(more, sample)
+    _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
+    pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
+    if len(rows) * len(pool) > _MOST_EXACT:
+        return _by_features(state, plan, rows, pool.take(slice(len(rows), None)), more, count)
+    weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
+    candidates = ExactPool(plan.kernel, pool.points)
+    chosen = np.arange(len(rows))
+    pull = candidates.embed(_places(pool, sample), weights)
+    if len(rows) == state.settings.n_prototypes:
+        chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
+    prototypes = pool.take(chosen)
+    if count == 0:
+        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+    witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
+    return _criticisms(plan.kernel, prototypes, pool, witness, count, more)
+
+
+def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> Looked:
+    """Choose criticisms from the pool: the better of a greedy choice and those held, improved by exchange until none enters."""
+
+    def block(some: Indices, others: Indices) -> Floats:
+        return kernel_block(kernel, pool.points[some], pool.points[others])
+
+    free = ~np.isin(pool.positions, prototypes.positions)
+    size = np.abs(witness)
+    greedy = greedy_criticisms(block, witness, kernel.diagonal(pool.points), count, free, copy=COPY)
+    starts = [greedy]
+    kept = np.flatnonzero(free & np.isin(pool.positions, held.positions))
+    if kept.size == greedy.size:
+        starts.append(kept)
+    blank = np.empty((len(pool), 0), dtype=np.float32)  # no features are needed: witness values are known
+    sets = [Criticisms.of(start.size, pool.take(start), blank[start], kernel) for start in starts]
+    sizes = [size[start] for start in starts]
+    best = int(np.argmax([each.objective(mine) for each, mine in zip(sets, sizes, strict=True)]))
+    chosen, mine = sets[best], sizes[best]
+    candidates = np.flatnonzero(free)
+    if greedy.size == count > 0:
+        for _ in range(_MOST_ROUNDS):
+            if chosen.exchange(kernel, pool.take(candidates), blank[candidates], size[candidates], mine) == 0:
+                break
+    found = _places(pool, chosen.rows)
+    found = found[np.argsort(-size[found], kind="stable")]
+    return Looked(prototypes, pool.take(found), witness[found])
+
+
+def _places(pool: Rows, rows: Rows) -> Indices:
+    """Return where in the pool some of its rows stand."""
+    order = np.argsort(pool.positions)
+    return np.asarray(order[np.searchsorted(pool.positions[order], rows.positions)], dtype=np.int64)
+
+
+def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, count: int) -> Looked:
+    """Offer the background by the stream's own step, and score the criticisms by features."""
+    reservoir = exchanged(state, rows, others)
+    displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
+    pool = Rows.joined(displaced, others)
+    if count == 0 or len(pool) == 0:
+        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+    mean_gap = state.moments.mean() - reservoir.features.mean(axis=0, dtype=np.float64)
+    witness = plan.feature_map.transform(pool.points) @ mean_gap
+    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
+
+
+def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
+    """Return a reservoir of `rows`, offered the others by the stream's own step until none enters. O(D) for each pair."""
+    assert state.plan is not None
+    transform = state.plan.feature_map.transform
+    reservoir = Reservoir.empty(len(rows), state.width, state.plan.feature_map.n_features)
+    reservoir.fill(rows, transform(rows.points).astype(np.float32))
+    seed = state.settings.seed.child("second look")
+    features = transform(others.points).astype(np.float32)
+    norms = moments.squared_norms(features).astype(np.float32)
+    mean = state.moments.mean()
+    for _ in range(_MOST_ROUNDS):
+        free = np.flatnonzero(~np.isin(others.positions, reservoir.rows.positions))
+        offered = reservoir.offer(others.take(free), features[free], norms[free], mean, state.n_used, use_tree=False, seed=seed)
+        if offered.swaps == 0:
+            break
+    return reservoir

@@ -1,0 +1,61 @@
+"""One run at a time: a lock that dies with the process that holds it, on every system."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from supersample.errors import InputError
+from supersample.storage.container import beside, unwritable
+
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
+
+__all__ = ["exclusive_lock"]
+
+
+@contextmanager
+def exclusive_lock(path: Path, name: str) -> Iterator[None]:
+    """Hold a lock beside `path` for as long as the block runs; refuse if another run, of any process or thread, holds it.
+
+    The lock belongs to the open file, so that a killed process leaves none behind, only an empty file that the next run
+    takes over. name: the argument that gave the path, for messages.
+    """
+    file = beside(path, "lock")
+    lock = _locked(file, path, name)
+    try:
+        yield
+    finally:
+        # Removed while it is still locked, so that it is never the file of another run. Windows removes no open file; there
+        # filelock does so after the release.
+        with suppress(OSError):  # an empty file that stays does no harm
+            file.unlink(missing_ok=True)
+        lock.release()
+
+
+def _locked(file: Path, path: Path, name: str) -> "BaseFileLock":
+    """Return a lock of the operating system, held; never one by the existence of a file, which a killed run leaves held."""
+    import filelock  # not at the top: it brings asyncio, and only runs with a checkpoint need it
+
+    native = filelock.WindowsFileLock if sys.platform == "win32" else filelock.UnixFileLock
+    lock = native(file, blocking=False, fallback_to_soft=False)
+    while True:
+        try:
+            file.open("ab").close()  # tells what cannot be written from what cannot be locked
+        except OSError as error:
+            raise unwritable(path, name, error) from error
+        try:
+            lock.acquire()
+        except filelock.Timeout as error:
+            if not file.exists():
+                continue  # the run before removed it between our opening and locking it
+            raise InputError(
+                f"{name} {str(path)!r} is in use by another run; wait for it to end, or give this one a file of its own"
+            ) from error
+        except OSError as error:
+            raise InputError(
+                f"{name} must name a file on a disk that can lock files, so that no two runs write it at once, got "
+                f"{str(path)!r}: {error.strerror}; choose a folder on a local disk"
+            ) from error
+        return lock
