@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import supersample as ss
+from supersample._files import beside
 from supersample.errors import InputError
-from supersample.storage.container import beside
 
 ROWS = np.random.default_rng(0).normal(size=(300, 2))
 OPTIONS = {"prototypes": 5, "criticisms": 2, "n_features": 24, "random_state": 0}

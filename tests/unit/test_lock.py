@@ -7,8 +7,8 @@ import threading
 
 import pytest
 
+from supersample._files import beside
 from supersample.errors import InputError
-from supersample.storage.container import beside
 from supersample.storage.lock import exclusive_lock
 
 

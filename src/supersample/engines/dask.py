@@ -12,6 +12,7 @@ import dask
 from dask.base import get_scheduler
 from dask.optimization import cull
 
+from supersample._text import one_line
 from supersample.engines.job import Job
 from supersample.engines.partition_tasks import (
     finish,
@@ -25,7 +26,6 @@ from supersample.engines.partition_tasks import (
     unreadable,
 )
 from supersample.errors import InputError, InputTypeError, SupersampleError
-from supersample.records.sources.base import one_line
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
 

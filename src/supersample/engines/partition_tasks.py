@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 from supersample.records.sources import open_source
-from supersample.records.sources.base import one_line, plural
 from supersample.records.sources.schema import conform, promote
 from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE

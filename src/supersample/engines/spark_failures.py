@@ -15,9 +15,9 @@ from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from supersample import errors
+from supersample._text import one_line
 from supersample.engines.partition_tasks import failed, stopped
 from supersample.errors import SupersampleError
-from supersample.records.sources.base import one_line
 
 __all__ = ["told"]
 

@@ -9,13 +9,13 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from supersample._files import as_path, write_atomically
 from supersample.errors import InputError
 from supersample.report import words
 from supersample.report.charts import distribution_chart, map_chart, trace_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
 from supersample.report.palette import css_variables
 from supersample.report.view import SummaryView, view_of
-from supersample.storage.container import as_path, write_atomically
 from supersample.summary import Comparison, Summary
 
 __all__ = ["render_comparison", "render_summary", "write_comparison", "write_report"]

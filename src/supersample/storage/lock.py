@@ -6,8 +6,8 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from supersample._files import beside, unwritable
 from supersample.errors import InputError
-from supersample.storage.container import beside, unwritable
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock

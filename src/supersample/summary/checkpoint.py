@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from supersample._files import beside, read_file, write_atomically
 from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources import Source
-from supersample.storage.container import beside, read_file, write_atomically
 from supersample.summary.state import State
 from supersample.summary.state_file import restore, store
 

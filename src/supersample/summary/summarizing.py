@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Literal, cast
 
+from supersample._files import as_path, behind_link
 from supersample._random import as_seed
 from supersample._typing import RandomState
 from supersample._validation import check_count
@@ -16,7 +17,6 @@ from supersample.kernels import KernelLike
 from supersample.records.encoding import ColumnChoice
 from supersample.records.sources import Source, open_source
 from supersample.selection.stream.plan import settings_of
-from supersample.storage.container import as_path, behind_link
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint

@@ -10,7 +10,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample._files import as_path, read_file, write_atomically
 from supersample._locking import one_at_a_time
+from supersample._text import plural
 from supersample._typing import Floats
 from supersample._validation import choose
 from supersample.discrepancy.certificate import checked_bound
@@ -19,11 +21,9 @@ from supersample.features import FeatureMap
 from supersample.kernels import Kernel
 from supersample.records.encoding import ColumnNote, Encoding
 from supersample.records.sources import RESERVED, open_source
-from supersample.records.sources.base import plural
 from supersample.records.sources.conforming import conformed
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import Plan
-from supersample.storage.container import as_path, read_file, write_atomically
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare

@@ -6,17 +6,15 @@ from typing import Any, TypeAlias
 
 import pyarrow as pa
 
+from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 
-__all__ = ["MAX_BYTES", "MAX_ROWS", "Batches", "Source", "after", "guarded", "once", "one_line", "pieces", "plural", "sound"]
+__all__ = ["MAX_BYTES", "MAX_ROWS", "Batches", "Source", "after", "guarded", "once", "pieces", "sound"]
 
 #: Rows of a batch, at most: four times as many take 60 MB more of 55 columns of Parquet, and no less time.
 MAX_ROWS = 16_384
 #: Bytes of a batch, at most, as far as its rows are of one size.
 MAX_BYTES = 64 << 20
-
-#: Characters of a message from below: some quote the bytes that they could not read.
-_LONGEST = 300
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 
@@ -106,18 +104,3 @@ def guarded(batches: Iterable[pa.RecordBatch], where: str, hint: str, start: int
         raise InputError(
             f"source: {where} could not be read beyond its first {plural(rows, 'row')}: {one_line(error)}; {hint}"
         ) from error
-
-
-def one_line(error: BaseException) -> str:
-    """Return an error's message as one line, cut where it is long, and its type where it has none."""
-    text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
-
-
-def plural(count: int, noun: str) -> str:
-    """Write a count with its noun.
-
-    >>> plural(1, "row"), plural(65536, "row")
-    ('1 row', '65,536 rows')
-    """
-    return f"{count:,} {noun}{'s' * (count != 1)}"

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from supersample._text import one_line
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import Batches, Source, guarded, once, one_line, pieces
+from supersample.records.sources.base import Batches, Source, guarded, once, pieces
 from supersample.records.sources.frames import frame_batches, has_stream, is_pandas, name_of
 from supersample.records.sources.matrices import array_batch
 from supersample.records.sources.schema import conform, plain_schema

@@ -9,8 +9,9 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
+from supersample._text import one_line
 from supersample.errors import InputError, MismatchError, SupersampleError
-from supersample.records.sources.base import Batches, Source, after, guarded, one_line, pieces
+from supersample.records.sources.base import Batches, Source, after, guarded, pieces
 from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_stream_reader
 from supersample.records.sources.parquet import parquet_batches, parquet_outline
 from supersample.records.sources.paths import COMPRESSIONS, expand, format_of

@@ -4,8 +4,9 @@ from typing import Any
 
 import pyarrow as pa
 
+from supersample._text import one_line
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import MAX_ROWS, Batches, Source, after, guarded, once, one_line, pieces
+from supersample.records.sources.base import MAX_ROWS, Batches, Source, after, guarded, once, pieces
 from supersample.records.sources.schema import conform, plain_schema
 
 __all__ = ["frame_batches", "has_stream", "is_pandas", "name_of", "open_pandas", "open_table"]

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample._text import one_line, plural
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Source, one_line, plural
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Source
 from supersample.records.sources.schema import conform, plain_schema
 
 __all__ = ["array_batch", "open_array"]

@@ -12,8 +12,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from supersample._text import one_line
 from supersample.errors import InputError, MismatchError
-from supersample.records.sources.base import Batches, Source, one_line
+from supersample.records.sources.base import Batches, Source
 
 __all__ = ["RESERVED", "alike", "conform", "empty_columns", "plain_schema", "promote"]
 

@@ -14,8 +14,9 @@ from typing import BinaryIO
 
 import pyarrow as pa
 
+from supersample._text import one_line
 from supersample.errors import InputError, SupersampleError
-from supersample.records.sources.base import Batches, Source, guarded, once, one_line, pieces
+from supersample.records.sources.base import Batches, Source, guarded, once, pieces
 from supersample.records.sources.files import open_file
 from supersample.records.sources.ipc import FILE_MAGIC, STREAM_MAGIC, ipc_stream_reader
 from supersample.records.sources.schema import conform, plain_schema

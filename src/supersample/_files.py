@@ -1,0 +1,104 @@
+"""Paths that users name: read with an error that says why not, written whole or not at all."""
+
+import errno
+import hashlib
+import os
+import secrets
+import stat
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from supersample.errors import InputError, InputTypeError
+
+__all__ = ["as_path", "behind_link", "beside", "read_file", "unwritable", "write_atomically"]
+
+#: Bytes of a name that leave room for what is added to the names of files beside it; 255 is the most that systems take.
+_LONGEST = 200
+#: Folders of some file systems cannot be flushed, or not by those who may not list them; what is in them is whole all the same.
+_NOT_FLUSHED = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
+
+
+def as_path(path: Any, name: str) -> Path:
+    """Return a path from what users write."""
+    if not isinstance(path, str | os.PathLike):
+        raise InputTypeError(f"{name} must be a path, got {type(path).__name__}")
+    made = Path(path)
+    if not made.name or "\0" in str(made):
+        raise InputError(f"{name} must name a file, got {str(path)!r}")
+    return made
+
+
+def read_file(path: Path, name: str) -> bytes:
+    """Return the bytes of the file that the argument `name` gave, or say why not."""
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise InputError(f"{name} must name a readable file, got {str(path)!r}: {error.strerror}; check its name") from error
+
+
+def behind_link(path: Path, name: str) -> Path:
+    """Return the file that a symbolic link points to, which writing would replace by another file; else the path itself."""
+    try:
+        return Path(os.path.realpath(path)) if stat.S_ISLNK(path.lstat().st_mode) else path
+    except FileNotFoundError:
+        return path
+    except OSError as error:
+        raise unwritable(path, name, error) from error
+
+
+def beside(path: Path, ending: str) -> Path:
+    """Return the path of a hidden file in the same folder, whose name belongs to this path alone and is never too long.
+
+    >>> beside(Path("run.checkpoint"), "lock").name
+    '.run.checkpoint.lock'
+    """
+    name, encoded = path.name, os.fsencode(path.name)
+    if len(encoded) > _LONGEST:
+        digest = hashlib.sha256(encoded).hexdigest()[:16]
+        name = f"{encoded[: _LONGEST - 17].decode(errors='ignore')}-{digest}"
+    return path.with_name(f".{name}.{ending}")
+
+
+def unwritable(path: Path, name: str, error: OSError) -> InputError:
+    """Return what to raise where the file that the argument `name` gave cannot be written."""
+    return InputError(
+        f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}; choose another place, or make room "
+        f"in this one"
+    )
+
+
+def write_atomically(path: Path, data: bytes, name: str) -> None:
+    """Write a file so that its path shows the old contents or the new ones, never a part, even after a power cut.
+
+    name: the argument that gave the path, for messages.
+    """
+    partial = beside(path, f"{secrets.token_hex(4)}.partial")
+    try:
+        with partial.open("xb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        partial.replace(path)
+    except OSError as error:
+        raise unwritable(path, name, error) from error
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+    try:
+        _flush_folder(path.parent)
+    except OSError as error:
+        if error.errno not in _NOT_FLUSHED:
+            raise InputError(
+                f"{name} names a file that was written whole, {str(path)!r}, but its folder could not be flushed to the disk: "
+                f"{error.strerror}; a power cut may bring the old file back, so write it again or elsewhere"
+            ) from error
+
+
+def _flush_folder(folder: Path) -> None:
+    if hasattr(os, "O_DIRECTORY"):
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
