@@ -5,7 +5,7 @@ import pytest
 
 import stream_oracles
 import supersample as ss
-from supersample.selection.stream.lifecycle import CHUNK
+from supersample.selection.stream.plan import CHUNK
 
 
 def size(sampler):

@@ -14,8 +14,8 @@ import critic_oracles as oracle
 import stream_oracles
 import supersample as ss
 from supersample.selection.stream import polish, second_look
-from supersample.selection.stream.lifecycle import CHUNK, drain
-from supersample.selection.stream.plan import WARM_UP
+from supersample.selection.stream.lifecycle import drain
+from supersample.selection.stream.plan import CHUNK, WARM_UP
 
 N = 9000
 DATA, _ = stream_oracles.mixture(N, np.random.default_rng(0), width=3)

@@ -10,7 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supersample._checks import ROUNDING, require, within
 from supersample._compiled import sums
+from supersample._compiled.sums import FOLD
 from supersample._stored import FLOATS, INDICES, stored
 from supersample._typing import Features, Floats, Indices, Weights
 from supersample.errors import InputError
@@ -26,6 +28,9 @@ __all__ = [
     "update",
     "weight_share",
 ]
+
+#: Powers of two of a float64.
+_EXPONENTS = 1100
 
 _N_EXTRA = 3
 
@@ -103,6 +108,28 @@ class Moments:
                 "or use estimator='biased'"
             )
         return float((weight * weight * float(mean @ mean) - norms) / pairs)
+
+    def check(self, n_features: int, n_used: int, largest: float) -> None:
+        """Refuse sums that `n_used` rows with features of at most `largest` in size cannot have."""
+        sums = (self.totals, self.errors, self.partials)
+        require(all(each.shape == (n_features + 3,) for each in sums), "moments and features differ in number")
+        require(all(bool(np.isfinite(each).all()) for each in sums), "the moments are not finite")
+        require(self.counts.shape == (4,) and self.n_seen == n_used, "the moments are of another number of rows")
+        require(0 <= self.counts[1] < FOLD and self.counts[3] == (n_used > 0), "the moments are of another number of rows")
+        require(abs(self.exponent) <= _EXPONENTS, "the moments have an impossible scale")
+        if n_used == 0:
+            require(not any(bool(each.any()) for each in sums), "there are moments of no rows")
+            return
+        limits = np.full(n_features + 3, n_used * largest)
+        limits[-3:] = n_used, n_used, n_used * largest * largest
+        require(all(within(each, limits) for each in sums), "the moments are too large")
+        values = self.sums()
+        weight, squares, norms = values[-3:]
+        require(weight >= 0.4 and squares >= 0.2 and norms >= 0, "the moments have no weight")
+        # Each weight is at most one, and by Cauchy and Schwarz (sum w)^2 <= n sum w^2.
+        require(squares <= weight * (1.0 + ROUNDING) <= n_used * (1.0 + ROUNDING) ** 2, "the moments weigh too much")
+        require(weight * weight <= n_used * squares * (1.0 + ROUNDING), "the moments weigh too much")
+        require(within(values[:-3], weight * largest), "the moments are too large")
 
 
 def init(n_features: int) -> Moments:

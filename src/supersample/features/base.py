@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from supersample._checks import FURTHEST, require, within
 from supersample._typing import Features, Points, PointsLike
 from supersample._validation import check_points
 from supersample.errors import InputError, InputTypeError
@@ -73,6 +74,9 @@ class FeatureMap(ABC):
         """Show the kernel and the number of features."""
         return f"{type(self).__name__}({self.kernel!r}, n_features={self.n_features}, dtype={self.dtype.name})"
 
+    def check(self) -> None:  # noqa: B027  most maps have nothing to check
+        """Refuse parts from a file that no such map has; maps that are drawn from a seed have none."""
+
 
 def resolved_kernel(kernel: KernelLike) -> Kernel:
     """Return a kernel that can be evaluated; a map cannot wait for its bandwidth."""
@@ -90,3 +94,10 @@ def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
     if checked not in (np.float32, np.float64):
         raise InputError(f"dtype must be float32 or float64, got {checked}")
     return checked
+
+
+def require_features(features: Features, shape: tuple[int, ...], kernel: Kernel | None, whose: str) -> None:
+    """Refuse stored features of another shape, or larger than a kernel can make them."""
+    require(features.shape == shape, f"{whose} has other features than its map")
+    largest = 0.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.k0))
+    require(within(features, largest), f"{whose} has impossible features")

@@ -6,6 +6,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from supersample._checks import FURTHEST, require, within
 from supersample._random import as_seed
 from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -122,3 +123,12 @@ class Landmark(FeatureMap):
             out[rows, rank:] -= (pad(spanned[rows]) @ self.overlap)[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
+
+    def check(self) -> None:
+        """Refuse parts that do not fit together."""
+        spanned, waves, overlap = self.spanned, self.waves, self.overlap
+        require(type(spanned) is Nystroem and waves.kernel == spanned.kernel, "the landmarks are incomplete")
+        require(overlap.shape == (spanned.n_features, waves.n_features), "the landmarks are incomplete")
+        require(overlap.dtype == waves.dtype == spanned.dtype, "the landmarks are of different types")
+        require(within(overlap, FURTHEST), "the landmarks are impossible")
+        spanned.check()

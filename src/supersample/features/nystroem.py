@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from supersample._checks import require, within
 from supersample._random import Seed, as_seed
 from supersample._stored import DTYPE, FLOATS, NUMBER, REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -130,6 +131,16 @@ class Nystroem(FeatureMap):
             out[rows] = whitened[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
+
+    def check(self) -> None:
+        """Refuse landmarks and a whitening that do not fit together, or are not finite."""
+        require(self.landmarks.ndim == 2, "the landmarks are incomplete")
+        require(bool(np.isfinite(self.landmarks).all()), "the landmarks are not finite")
+        require(1e-12 <= self.tolerance < 1, "the landmarks are impossible")
+        # Eigenvalues under the tolerance, as a share of the largest, were left out; the largest is at least k(x, x).
+        most = 2.0 / np.sqrt(self.tolerance * self.kernel.k0)
+        require(self.whitening.shape[0] == self.landmarks.shape[0], "the landmarks are incomplete")
+        require(within(self.whitening, most), "the landmarks are impossible")
 
 
 def landmarks_of(

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supersample._checks import FURTHEST, ROUNDING, require
 from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, stored
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
@@ -26,6 +27,12 @@ class Reading:
     mmd: float
     error: float
     random_mmd: float
+
+    def check(self, k0_root: float) -> None:
+        """Refuse an MMD that a kernel with this root of k(x, x) cannot give."""
+        numbers = [self.mmd, self.random_mmd]
+        numbers += [] if np.isnan(self.error) else [self.error]  # some features tell no error
+        require(all(np.isfinite(each) and 0 <= each <= FURTHEST * k0_root for each in numbers), "an MMD is impossible")
 
 
 @stored(
@@ -57,6 +64,36 @@ class Outcome:
     error: float
     random_mmd: float
     energy: float
+
+    def check(self, held: Stream, positions_held: Indices) -> None:
+        """Refuse an outcome that this stream, with rows at these positions, cannot have."""
+        groups = (
+            (self.prototypes, (self.shares, self.quadrature)),
+            (self.criticisms, (self.witness, self.nearest, self.criticism_shares)),
+            (self.background, (self.background_shares,)),
+        )
+        for positions, values in groups:
+            require(bool(np.isin(positions, positions_held).all()), "the outcome names rows that the file does not hold")
+            require(positions.ndim == 1 and all(each.shape == positions.shape for each in values), "the outcome is incomplete")
+            require(np.unique(positions).size == positions.size, "the outcome names a row twice")
+            require(all(bool(np.isfinite(each).all()) for each in values), "the outcome has numbers that are not finite")
+        require(bool((np.diff(self.prototypes) > 0).all()), "the prototypes are out of order")
+        require(0 < self.prototypes.size <= held.settings.n_prototypes, "the outcome has an impossible number of prototypes")
+        require(self.criticisms.size <= held.settings.n_criticisms, "the outcome has more criticisms than were asked for")
+        inside = (self.nearest >= 0) & (self.nearest < self.prototypes.size)
+        require(bool(inside.all()), "the outcome names prototypes that there are not")
+        for shares in (self.shares, self.background_shares):
+            require(bool((shares >= 0).all()) and abs(float(shares.sum()) - 1.0) <= ROUNDING, "shares do not sum to one")
+        parts = self.criticism_shares
+        require(bool(((parts >= 0) & (parts <= 1.0 + ROUNDING)).all()), "the criticisms have impossible shares")
+        size = float(np.abs(self.quadrature).sum())
+        require(size <= FURTHEST and abs(float(self.quadrature.sum()) - 1.0) <= ROUNDING * size, "weights do not sum to one")
+        require(held.plan is not None, "there is an outcome of nothing")
+        assert held.plan is not None
+        k0 = held.plan.kernel.k0
+        require(bool((np.abs(self.witness) <= FURTHEST * k0).all()), "the witness is larger than its kernel")
+        Reading(held.n_seen, self.mmd, self.error, self.random_mmd).check(float(np.sqrt(k0)))
+        require(0 <= self.energy <= 1.0 + 1e-3, "the energy is no share")
 
 
 @one_blas_thread()

@@ -5,50 +5,59 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
+from supersample._checks import MOST, require
 from supersample._typing import Indices
 from supersample.selection.stream.lifecycle import Stream
 
-__all__ = ["Kept", "held_positions"]
+__all__ = ["RowStore", "held_positions"]
 
 
 @dataclass(frozen=True)
-class Kept:
+class RowStore:
     """Rows of a table with their positions in the stream, in the order of the stream."""
 
     positions: Indices
     table: pa.Table
 
     @classmethod
-    def none(cls, schema: pa.Schema) -> "Kept":
+    def none(cls, schema: pa.Schema) -> "RowStore":
         """Return no rows."""
         return cls(np.empty(0, dtype=np.int64), pa.Table.from_batches([], schema))
 
-    def joined(self, first: int, rows: pa.RecordBatch) -> "Kept":
+    def joined(self, first: int, rows: pa.RecordBatch) -> "RowStore":
         """Return these rows and those of a batch that begins at position `first`."""
         positions = np.concatenate([self.positions, np.arange(first, first + rows.num_rows)])
-        return Kept(positions, pa.concat_tables([self.table, pa.Table.from_batches([rows])]))
+        return RowStore(positions, pa.concat_tables([self.table, pa.Table.from_batches([rows])]))
 
-    def after(self, first: int, rows: pa.RecordBatch, wanted: Indices) -> "Kept":
+    def after(self, first: int, rows: pa.RecordBatch, wanted: Indices) -> "RowStore":
         """Return the rows at the positions `wanted` (sorted), from these and from a batch that begins at `first`."""
         old = np.flatnonzero(np.isin(self.positions, wanted, assume_unique=True))
         new = wanted[np.searchsorted(wanted, first) :]
         table = pa.concat_tables([self.table.take(pa.array(old)), pa.Table.from_batches([rows.take(pa.array(new - first))])])
-        return Kept(np.concatenate([self.positions[old], new]), table)
+        return RowStore(np.concatenate([self.positions[old], new]), table)
 
-    def merged(self, other: "Kept", shift: int, wanted: Indices) -> "Kept":
+    def merged(self, other: "RowStore", shift: int, wanted: Indices) -> "RowStore":
         """Return the rows at the positions `wanted` from both, those of `other` counted from `shift` on."""
         positions = np.concatenate([self.positions, other.positions + shift])
         chosen = np.flatnonzero(np.isin(positions, wanted))
-        return Kept(positions[chosen], pa.concat_tables([self.table, other.table]).take(pa.array(chosen)))
+        return RowStore(positions[chosen], pa.concat_tables([self.table, other.table]).take(pa.array(chosen)))
 
     def at(self, positions: Indices) -> pa.Table:
         """Return the rows at some positions, in that order."""
         return self.table.take(pa.array(np.searchsorted(self.positions, positions)))
 
-    def compact(self) -> "Kept":
+    def compact(self) -> "RowStore":
         """Return the same rows in one piece, laid out in one way whatever batches they came in."""
         whole = self.table.combine_chunks()
-        return Kept(self.positions, whole.take(pa.array(np.arange(whole.num_rows))).combine_chunks())
+        return RowStore(self.positions, whole.take(pa.array(np.arange(whole.num_rows))).combine_chunks())
+
+    def check(self) -> None:
+        """Refuse rows that do not stand in the order of a stream."""
+        positions = self.positions
+        fits = positions.dtype == np.int64 and positions.shape == (self.table.num_rows,)
+        require(fits, "rows and positions differ in number")
+        require(bool((np.diff(positions) > 0).all()), "positions are out of order")
+        require(positions.size == 0 or 0 <= positions[0] <= positions[-1] < MOST, "rows stand where no stream reaches")
 
 
 def held_positions(state: Stream) -> Indices:

@@ -9,19 +9,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from supersample._checks import ROUNDING, require
+from supersample._stored import check_fields
 from supersample._typing import Floats
 from supersample._validation import check_weights
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same, weights_of
 from supersample.records.sources.conforming import conformed, described
+from supersample.records.sources.schema import plain_schema
 from supersample.selection import stream
 from supersample.selection.stream import merging
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import WARM_UP, Plan, Settings
 from supersample.selection.stream.rows import Rows
 from supersample.summary.outcome import Reading, read
-from supersample.summary.row_store import Kept, held_positions
+from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = ["Request", "State", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
 
@@ -37,6 +40,12 @@ class Request:
     columns: ColumnChoice = None
     weight: str | None = None
 
+    def check(self, schema: pa.Schema) -> None:
+        """Refuse what cannot have been asked for of rows with this schema."""
+        require(plain_schema(schema, "the table").equals(schema), "the table has columns of types that are not read")
+        self.settings.check()
+        check_columns(schema, self.columns, self.weight)
+
 
 @dataclass(frozen=True)
 class State:
@@ -50,7 +59,7 @@ class State:
     encoding: Encoding | None
     plan: Plan | None
     stream: Stream | None
-    kept: Kept
+    kept: RowStore
     history: tuple[Reading, ...] = ()
 
     @property
@@ -58,18 +67,62 @@ class State:
         """Rows seen."""
         return self.kept.positions.size if self.stream is None else self.stream.n_seen
 
+    def check(self, points: Floats) -> None:
+        """Refuse a state whose parts do not fit together; `points` are those of its kept rows."""
+        kept, encoding, held = self.kept, self.encoding, self.stream
+        self._check_history()
+        if encoding is None:
+            require(self.plan is None and held is None, "there are features without an encoding")
+            waiting = kept.positions
+            require(waiting.size < WARM_UP and np.array_equal(waiting, np.arange(waiting.size)), "rows that wait are missing")
+            return
+        for plan in (self.plan, None if held is None else held.plan):
+            if plan is not None:
+                plan.check(encoding.reach())
+        if held is None:
+            require(kept.positions.size == 0, "rows wait for an encoding that is there")
+            return
+        require(
+            bool((np.abs(points) <= encoding.reach() * (1.0 + ROUNDING)).all()), "points lie beyond what their encoding gives"
+        )
+        asked = self.request.settings
+        held.settings.check()
+        require(replace(held.settings, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
+        require(held.width == encoding.width, "encoding and stream differ in width")
+        held.check(kept.positions)
+
+    def check_encoding(self, encoding: Encoding) -> None:
+        """Refuse an encoding that is not one of the table's columns, or whose numbers are not."""
+        schema = self.schema
+        for each in (encoding, *encoding.blocks, *encoding.notes):
+            check_fields(each)
+        encoding.check(schema)
+        require(encoding.weight_column == self.request.weight, "encoding and request differ in the column of weights")
+        require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")
+        used = {block.name: (block.called, block.width, block.weight) for block in encoding.blocks}
+        for note in encoding.notes:
+            left = ("weight" if note.name == encoding.weight_column else "left out", 0, 0.0)
+            told = (note.kind, note.width, note.weight)
+            require(told == used.get(note.name, left), "notes and encoding differ in a column")
+
+    def _check_history(self) -> None:
+        rows = [each.rows for each in self.history]
+        require(rows == sorted(set(rows)) and all(0 < each <= self.n_seen for each in rows), "the history is impossible")
+        for each in self.history:
+            each.check(np.inf)
+
 
 def init(request: Request, schema: pa.Schema) -> State:
     """Return the state of a summary that has seen nothing."""
     check_columns(schema, request.columns, request.weight)
-    return State(request, schema, None, None, None, Kept.none(schema))
+    return State(request, schema, None, None, None, RowStore.none(schema))
 
 
 def like(state: State, settings: Settings) -> State:
     """Return an empty state with the encoding and the feature maps of a settled one."""
     assert state.stream is not None
     request = replace(state.request, settings=settings)
-    return State(request, state.schema, state.encoding, state.stream.plan, None, Kept.none(state.schema))
+    return State(request, state.schema, state.encoding, state.stream.plan, None, RowStore.none(state.schema))
 
 
 def part(empty: State, index: int) -> State:
@@ -159,7 +212,7 @@ def _begun(state: State, encoding: Encoding, first: pa.RecordBatch | None = None
         mark = zlib.crc32(encoding.points(first.slice(0, 1)).tobytes())
         settings = replace(settings, seed=settings.seed.child("like").child(mark))
     begun = stream.init(settings, encoding.width, state.plan)
-    return replace(state, encoding=encoding, stream=begun, kept=Kept.none(state.schema))
+    return replace(state, encoding=encoding, stream=begun, kept=RowStore.none(state.schema))
 
 
 def _feed_all(state: State, table: pa.Table) -> State:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from supersample._checks import require
 from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.records.encoding import ColumnChoice, Encoding
@@ -13,11 +14,9 @@ from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import Plan, Settings
 from supersample.storage.codec import pack, unpack
 from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
-from supersample.summary.checks import require_encoding, require_kept, require_outcome, require_request, require_state
 from supersample.summary.outcome import Outcome, Reading
-from supersample.summary.row_store import Kept
+from supersample.summary.row_store import RowStore
 from supersample.summary.state import Request, State
-from supersample.summary.stream_checks import require
 
 __all__ = ["Restored", "restore", "store"]
 
@@ -70,12 +69,12 @@ def restore(data: bytes, name: str) -> Restored:
 
 def _restored(contents: Contents) -> Restored:
     header, arrays = contents.header, list(contents.arrays)
-    kept = Kept(_expect(unpack(header["positions"], arrays), np.ndarray), contents.table)
-    require_kept(kept)
+    kept = RowStore(_expect(unpack(header["positions"], arrays), np.ndarray), contents.table)
+    kept.check()
     settings = _expect(unpack(header["settings"], arrays), Settings)
     columns: ColumnChoice = header["columns"]
     request = Request(settings, columns, header["weight"])
-    require_request(request, kept)
+    request.check(kept.table.schema)
     plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
     history = _expect(unpack(header["history"], arrays), tuple)
     require(all(isinstance(each, Reading) for each in history), "the history is impossible")
@@ -90,8 +89,9 @@ def _restored(contents: Contents) -> Restored:
     outcome = _expect(unpack(header["outcome"], arrays), Outcome, optional=True)
     if outcome is not None:
         read = settled or state
-        require(read.stream is not None and read.stream.plan is not None, "there is an outcome of nothing")
-        require_outcome(outcome, read)
+        require(read.stream is not None, "there is an outcome of nothing")
+        assert read.stream is not None
+        outcome.check(read.stream, read.kept.positions)
     more = header["more"]
     named = isinstance(header["kind"], str) and isinstance(header["source"], str) and isinstance(more, Mapping)
     require(named, "the header is incomplete")
@@ -106,7 +106,7 @@ def _with_stream(empty: State, stream: Any, encoding: Any, arrays: list[np.ndarr
     state, kept, points = empty, empty.kept, np.empty((0, 0))
     if encoding is not None:
         how = Encoding.of(encoding)
-        require_encoding(how, state)
+        state.check_encoding(how)
         state = replace(state, encoding=how)
         if stream is not None:
             batches = kept.table.combine_chunks().to_batches()
@@ -118,7 +118,7 @@ def _with_stream(empty: State, stream: Any, encoding: Any, arrays: list[np.ndarr
         return np.asarray(points[places])
 
     state = replace(state, stream=_expect(unpack(stream, arrays, points_at), Stream, optional=True))
-    require_state(state, points)
+    state.check(points)
     return state
 
 

@@ -11,12 +11,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from supersample._checks import require, within
 from supersample._random import Seed
 from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, Indices
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Background", "Timed", "init", "merge", "settled", "update"]
+
+#: Powers of two of a time, and of an exponential draw, from the smallest that the generator gives to the largest.
+_TIMES, _LEAST_DRAW, _MOST_DRAW = 2300, -70, 10
 
 #: Batches of early rows that may wait before the sample is cut back to its size.
 _MOST_WAITING = 64
@@ -77,6 +81,21 @@ class Background:
     def shifted(self, by: int) -> "Background":
         """Return the sample of the same stream, standing `by` rows later; nothing may be waiting."""
         return replace(self, kept=self.kept._replace(rows=self.rows.shifted(by)))
+
+    def check(self) -> None:
+        """Refuse times that the rows' weights cannot have drawn."""
+        limit = self.next_mantissa, self.next_exponent
+        require(limit[0] == np.inf or 0 < limit[0] < 1, "the background sample is impossible")
+        require(abs(limit[1]) <= _TIMES, "the background sample is impossible")
+        for part in (self.kept, *self.waiting):
+            times, powers = part.mantissas, part.exponents
+            require(times.shape == powers.shape == part.rows.positions.shape, "the background sample is incomplete")
+            require(bool(((times >= 0) & (times < 1)).all()) and within(powers, _TIMES), "the background sample is impossible")
+            draws = powers + part.rows.exponents
+            drawn = (times == 0) | ((draws >= _LEAST_DRAW) & (draws <= _MOST_DRAW))
+            require(bool(drawn.all()), "times of the background sample do not belong to their weights")
+            late = (powers > limit[1]) | ((powers == limit[1]) & (times > limit[0]))
+            require(limit[0] == np.inf or not bool(late.any()), "the background sample has rows that were left out")
 
 
 def init(width: int) -> Background:

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
+from supersample._checks import ROUNDING, require
 from supersample._compiled.criticisms import first_entry
 from supersample._stored import FLOATS, INTEGER, SINGLES, instance_of, stored
 from supersample._typing import Floats, Indices
+from supersample.features.base import require_features
 from supersample.kernels import Kernel
 from supersample.selection.pool import kernel_block
 from supersample.selection.stream.rows import Rows
@@ -118,3 +120,14 @@ class Criticisms:
             return np.empty((0, 0))
         jitter = 1e-9 * float(np.trace(self.gram)) / len(self.rows)
         return np.ascontiguousarray(np.linalg.inv(self.gram + jitter * np.eye(len(self.rows))))
+
+    def check(self, n_features: int, kernel: Kernel | None) -> None:
+        """Refuse criticisms that do not fit their features and their kernel."""
+        count = len(self.rows)
+        require(count <= self.size, "there are more criticisms than were asked for")
+        require_features(self.features, (count, n_features), kernel, "the criticisms")
+        require(self.gram.shape == (count, count), "the criticisms have a Gram matrix of another size")
+        if kernel is not None:
+            exact = kernel_block(kernel, self.rows.points, self.rows.points)
+            near = np.abs(self.gram - exact) <= ROUNDING * kernel.k0
+            require(bool(near.all()), "the criticisms have another Gram matrix than their kernel gives")

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._threads import BLOCK_ROWS, ahead, cut, one_blas_thread
+from supersample._threads import ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
@@ -19,7 +19,7 @@ from supersample.selection.pool import ExactPool
 from supersample.selection.stream import background
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
-from supersample.selection.stream.plan import WARM_UP, Plan, Settings, check_settings, make_plan
+from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings, check_settings, make_plan
 from supersample.selection.stream.reservoir import Offered, Reservoir, Singles
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.second_look import second_look
@@ -27,8 +27,6 @@ from supersample.selection.stream.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
 
-#: Rows of a chunk; a multiple of the rows of a block of features.
-CHUNK = 8 * BLOCK_ROWS
 #: mu is brought up to date this often: after a sixteenth of what was seen, at first after so many rows.
 _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 

@@ -5,21 +5,27 @@ from typing import Any, Literal
 
 import numpy as np
 
+from supersample._checks import MOST, MOST_FEATURES, ROUNDING, require
 from supersample._random import Seed, as_seed
 from supersample._stored import INTEGER, any_of, instance_of, one_of, optional, stored
+from supersample._threads import BLOCK_ROWS
 from supersample._typing import Floats, RandomState
 from supersample._validation import check_count, choose
 from supersample.errors import InputError
 from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
+from supersample.features.base import require_features
 from supersample.features.heldout import held_out_map
 from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.selection.pool import kernel_block
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
+__all__ = ["CHUNK", "WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
 
 Features = Literal["auto", "fourier", "nystroem"] | FeatureMap
 Search = Literal["auto", "exact", "tree"]
 
+#: Rows of a chunk; a multiple of the rows of a block of features.
+CHUNK = 8 * BLOCK_ROWS
 #: Rows that are looked at before the maps are fixed.
 WARM_UP = 5000
 #: Draws by weight of the rows that a median distance is taken from.
@@ -68,6 +74,14 @@ class Settings:
         """Rows of the uniform sample: enough for a second look, and for a random set to compare with."""
         return max(5000, self.n_prototypes)
 
+    def check(self) -> None:
+        """Refuse settings that nobody can have asked for."""
+        sizes = (self.n_prototypes - 1, self.n_criticisms, self.stream)
+        require(all(0 <= each < MOST for each in sizes), "the settings are impossible")
+        require(min(self.seed.entropy, *self.seed.path, 0) >= 0, "the seed is impossible")
+        n_features = self.n_features
+        require(n_features is None or 1 <= n_features <= MOST_FEATURES, "the number of features is impossible")
+
 
 @stored("Plan", {"feature_map": instance_of(FeatureMap), "held_out": instance_of(FeatureMap)})
 @dataclass(frozen=True)
@@ -81,6 +95,19 @@ class Plan:
     def kernel(self) -> Kernel:
         """The kernel, with its bandwidth."""
         return self.feature_map.kernel
+
+    def check(self, reach: Floats) -> None:
+        """Refuse maps that do not give finite features for rows whose coordinates are at most `reach` in size."""
+        corners = np.stack([-reach, np.zeros_like(reach), reach])
+        kernel = self.kernel
+        require(self.held_out.kernel == kernel, "selection and judgement differ in their kernel")
+        _require_kernel(kernel, corners)
+        for each in (self.feature_map, self.held_out):
+            require(1 <= each.n_features <= MOST_FEATURES, "the number of features is impossible")
+            each.check()
+            features = each.transform(corners)
+            require(features.shape == (3, each.n_features), "a feature map is incomplete")
+            require_features(features, features.shape, kernel, "a feature map")
 
 
 def settings_of(
@@ -169,3 +196,9 @@ def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
     if not kernel.is_resolved and bool((points == points[0]).all()):
         return kernel.resolved_by(1.0)
     return kernel.resolve(points, random_state=seed.child("bandwidth").sequence())
+
+
+def _require_kernel(kernel: Kernel, points: Floats) -> None:
+    values = kernel_block(kernel, points, points)
+    require(bool(np.isfinite(values).all()), "the kernel is not finite")
+    require(bool((np.abs(values) <= kernel.k0 * (1.0 + ROUNDING)).all()), "the kernel is larger than at its centre")

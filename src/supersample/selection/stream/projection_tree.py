@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from supersample._checks import FURTHEST, MOST, require, within
 from supersample._compiled import tree as compiled
 from supersample._compiled.swaps import dot
 from supersample._random import Seed
@@ -38,6 +39,26 @@ class Tree:
     following: Indices
     swaps: int
     builds: int
+
+    def check(self, n_points: int, n_features: int) -> None:
+        """Refuse a tree whose lists would be followed out of their bounds, or for ever: compiled loops do not look."""
+        inner = self.splits.size
+        shapes = (self.directions.shape, self.splits.shape, self.first.shape, self.leaves.shape, self.following.shape)
+        expected = ((inner, n_features), (inner,), (inner + 1,), (n_points,), (n_points,))
+        require(shapes == expected and inner & (inner + 1) == 0 and n_points > 0, "the tree is incomplete")
+        require(all(within(each, FURTHEST**3) for each in (self.directions, self.splits)), "the tree is impossible")
+        require(0 <= self.swaps < MOST and 0 <= self.builds < MOST, "the tree is impossible")
+        require(bool(((self.leaves >= 0) & (self.leaves <= inner)).all()), "the tree is impossible")
+        heads, tails = np.flatnonzero(self.first != -1), np.flatnonzero(self.following != -1)
+        begun, followed = self.first[heads], self.following[tails]
+        after = np.concatenate([begun, followed])
+        require(np.array_equal(np.sort(after), np.arange(n_points)), "the leaves of the tree do not hold each point once")
+        whose = np.concatenate([heads, self.leaves[tails]])
+        require(np.array_equal(self.leaves[after], whose), "the leaves of the tree are mixed up")
+        end = np.append(self.following, -1)  # from the last place, and from -1, there is no way on
+        for _ in range(n_points.bit_length()):
+            end = end[end]
+        require(bool((end == -1).all()), "the leaves of the tree have no end")
 
 
 def build(features: Singles, seed: Seed, builds: int = 0) -> Tree:

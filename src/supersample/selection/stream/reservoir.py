@@ -6,12 +6,15 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from supersample._checks import MOST, require, within
 from supersample._compiled import swaps
 from supersample._compiled import tree as compiled_tree
 from supersample._random import Seed
 from supersample._stored import INDICES, INTEGER, SINGLES, instance_of, optional, stored
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import squared_norms
+from supersample.features.base import require_features
+from supersample.kernels import Kernel
 from supersample.selection.stream.projection_tree import Tree, build
 from supersample.selection.stream.rows import Rows
 
@@ -130,6 +133,17 @@ class Reservoir:
             centred = self.features - self.features.mean(axis=0)
             self.basis = _leading_directions(centred.astype(np.float64)).astype(np.float32)
             self.basis_at = n_used
+
+    def check(self, n_features: int, kernel: Kernel | None) -> None:
+        """Refuse a reservoir that cannot be continued."""
+        require(len(self.rows) <= self.size and 0 <= self.basis_at < MOST, "the reservoir is impossible")
+        require_features(self.features, (len(self.rows), n_features), kernel, "the reservoir")
+        require(self.basis.ndim == 2 and self.basis.shape[1] == n_features, "the reservoir has a basis of other features")
+        require(within(self.basis, 1.0 + 1e-3), "the reservoir has an impossible basis")
+        require(self.histogram.ndim == 1 and self.histogram.size > 0, "the histogram is impossible")
+        require(bool(((self.histogram >= 0) & (self.histogram < MOST >> 12)).all()), "the histogram is impossible")
+        if self.tree is not None:
+            self.tree.check(len(self.rows), n_features)
 
 
 def _not_last(taken: Indices, slots: Indices) -> Indices:

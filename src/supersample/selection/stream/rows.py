@@ -4,11 +4,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from supersample._checks import require, within
 from supersample._stored import FLOATS, INDICES, stored
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import ScaledWeights
 
 __all__ = ["Rows"]
+
+#: Powers of two of a weight.
+_EXPONENTS = 1100
 
 
 @stored("Rows", {"positions": INDICES, "mantissas": FLOATS, "exponents": INDICES}, rebuilt=("points", "positions"))
@@ -72,3 +76,11 @@ class Rows:
             np.concatenate([part.mantissas for part in parts]),
             np.concatenate([part.exponents for part in parts]),
         )
+
+    def check(self, width: int) -> None:
+        """Refuse rows whose arrays do not fit together, or whose weights are not positive."""
+        require(self.points.shape == (self.positions.size, width), "points and positions differ in number")
+        require(self.mantissas.shape == self.exponents.shape == self.positions.shape, "weights and positions differ in number")
+        require(np.unique(self.positions).size == self.positions.size, "a row is held twice")
+        require(bool(((self.mantissas >= 0.5) & (self.mantissas < 1.0)).all()), "weights are not positive numbers")
+        require(within(self.exponents, _EXPONENTS), "weights are not positive numbers")

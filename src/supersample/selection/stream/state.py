@@ -2,11 +2,15 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from supersample._checks import FURTHEST, MOST, require
 from supersample._stored import INTEGER, instance_of, optional, stored
+from supersample._typing import Indices
 from supersample.embedding.moments import Moments
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
-from supersample.selection.stream.plan import Plan, Settings
+from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 
@@ -49,3 +53,32 @@ class Stream:
     reservoir: Reservoir
     criticisms: Criticisms
     background: Background
+
+    def check(self, positions: Indices) -> None:
+        """Refuse a stream that cannot be continued; `positions` are those of all its rows."""
+        counts = (self.n_used, self.n_seen - self.n_used - len(self.pending), self.chunks)
+        require(
+            all(each >= 0 for each in counts) and max(self.n_seen, self.chunks) < MOST, "the numbers of rows are impossible"
+        )
+        require(self.n_seen > (int(positions[-1]) if positions.size else -1), "rows stand beyond the end of the stream")
+        require(len(self.pending) < (WARM_UP if self.plan is None else CHUNK), "more rows wait than can")
+        sample, reservoir, criticisms = self.background, self.reservoir, self.criticisms
+        require(reservoir.size == self.settings.n_prototypes, "the reservoir has another size than was asked for")
+        require(criticisms.size == self.settings.n_criticisms, "the criticisms have another number than was asked for")
+        parts = (self.pending, reservoir.rows, criticisms.rows, *(part.rows for part in (sample.kept, *sample.waiting)))
+        for rows in parts:
+            rows.check(self.width)
+        n_features, n_held_out = (
+            (0, 0) if self.plan is None else (self.plan.feature_map.n_features, self.plan.held_out.n_features)
+        )
+        begun = self.plan is not None and self.n_used > 0
+        require(begun == (self.n_used > 0) == (len(reservoir.rows) > 0), "rows were taken in, and none is held")
+        require(begun == any(len(part.rows) > 0 for part in (sample.kept, *sample.waiting)), "the background sample is missing")
+        require(begun or len(criticisms.rows) == 0, "there are criticisms of nothing")
+        kernel = None if self.plan is None else self.plan.kernel
+        largest = 1.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.k0))
+        self.moments.check(n_features, self.n_used, largest)
+        self.held_out.check(n_held_out, self.n_used, largest)
+        sample.check()
+        reservoir.check(n_features, kernel)
+        criticisms.check(n_features, kernel)
