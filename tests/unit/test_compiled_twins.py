@@ -1,0 +1,317 @@
+"""Every compiled loop does what its own source says: the same results as the Python function that it was compiled from.
+
+Coverage cannot see into compiled code. The Python twins run the same lines, so that these cases, which between them take every
+branch, show `make coverage` what the tests reach.
+"""
+
+import importlib
+import pkgutil
+
+import numpy as np
+import pytest
+from numba.core.registry import CPUDispatcher
+
+from supersample import _compiled
+from supersample._compiled.hadamard import LANES
+from supersample._compiled.sums import FOLD
+
+SINGLE, DOUBLE, WHOLE = np.float32, np.float64, np.int64
+
+
+def loops():
+    """The jitted functions of the package by module and name, each under the module that defines it."""
+    found = {}
+    for module in pkgutil.iter_modules(_compiled.__path__):
+        for name, value in vars(importlib.import_module(f"{_compiled.__name__}.{module.name}")).items():
+            if isinstance(value, CPUDispatcher) and value.py_func.__module__.endswith(f".{module.name}"):
+                found[f"{module.name}.{name}"] = value
+    return found
+
+
+LOOPS = loops()
+
+
+def normal(*shape, dtype=DOUBLE, seed=0):
+    return np.random.default_rng([seed, *shape]).normal(size=shape).astype(dtype)
+
+
+def whole(*shape, seed=0):
+    """Small whole numbers as float32: sums and products are exact, so that a choice cannot hang on rounding."""
+    return np.random.default_rng([seed, *shape]).integers(-2, 3, size=shape).astype(SINGLE)
+
+
+def norms_of(rows):
+    return np.einsum("ij,ij->i", rows, rows)
+
+
+def first_entry():
+    # Rows: a copy of the first held point, one far off with little to say, and two that beat the held point near them.
+    held, rows = np.array([0.0, 1.5, 100.0]), np.array([0.0, 50.0, 0.5, 99.0])
+    gram, own = (np.exp(-0.5 * (each[:, None] - held) ** 2) for each in (rows, held))
+    fade, held_fade = np.exp([-9.0, -0.25, -3.0, -4.0]), np.exp([-1.0, -2.0, -0.5])
+
+    def offered(start, stop):
+        return start, gram[:stop], np.ones(stop), fade[:stop], np.linalg.inv(own), held_fade, 1e-6
+
+    one, half = np.ones(1), np.full(1, 0.5)
+    return {
+        "one enters": offered(0, 4),
+        "from a later row on": offered(3, 4),
+        "none enters": offered(0, 2),
+        "one of equal worth": (0, np.zeros((1, 1)), one, half, np.ones((1, 1)), half, 1e-6),
+    }
+
+
+def squared_l2_row():
+    # Four coordinates a sweep, then those left over one by one.
+    return {f"{d} coordinates": (normal(d), normal(d, 5), np.full(5, 7.0)) for d in (0, 3, 4, 6, 8)}
+
+
+def between_blocks():
+    return {"all pairs": (normal(3, 5), normal(5, 4), np.full((3, 4), 7.0))}
+
+
+def expand_products():
+    left, right = normal(3, 6), normal(4, 6)
+    # One row with a copy and a near copy among the others, one with a near copy, one with none.
+    right[1], right[3], left[2] = left[0], left[0] + 1e-5, right[2] + 1e-6
+    # Products a little off, so that it shows which pairs were computed anew.
+    products = left @ right.T + 1e-4 * normal(3, 4)
+    return {"near and far": (left, right, norms_of(left), norms_of(right), 1e-2, products)}
+
+
+def gaussian_sums():
+    near = normal(3, 2), normal(2, 4), normal(3), normal(4), np.full(3, 7.0), normal(4, seed=1)
+    # Kernel values at and beyond the smallest, each alone so that no larger one hides it.
+    alone = {
+        name: (np.array([[x]]), np.zeros((1, 1)), np.array([0.7]), np.array([1.3]), np.full(1, 7.0), np.zeros(1))
+        for name, x in {"a copy": 0.0, "far": 37.0, "too far": 99.0}.items()
+    }
+    return {"near": near, **alone}
+
+
+def walsh():
+    # One sweep for every four, and one more where a factor of two is left.
+    return {f"{n} {dtype.__name__}": (normal(n, LANES, dtype=dtype),) for n in (1, 2, 4, 8, 16) for dtype in (SINGLE, DOUBLE)}
+
+
+def fastfood():
+    def blocks(n, d, width, n_out, dtype):
+        signs, gauss, lengths = (normal(2, width, dtype=dtype, seed=seed) for seed in range(3))
+        order = np.stack([np.random.default_rng(seed).permutation(width) for seed in range(2)]).astype(WHOLE)
+        first, second = np.zeros((2, width, LANES), dtype)
+        points, out = normal(n, d, dtype=dtype), np.full((n, n_out), 7, dtype)
+        return points, np.sign(signs), order, gauss, lengths, first, second, out
+
+    return {
+        "padded, with more rows than lanes": blocks(LANES + 2, 3, 4, 6, SINGLE),
+        "full": blocks(2, 4, 4, 8, DOUBLE),
+    }
+
+
+def next_swap():
+    # 70 candidates are two blocks. Those that are held already have base -inf.
+    rows, base = np.abs(normal(3, 70, dtype=SINGLE)), np.full(70, -1.0)
+    rows[:, [5, 69]], base[[0, 1, 64]] = 4.0, -np.inf
+    rows[1, 69], rows[2, 68] = 5.0, 6.0
+    return {
+        "the first of two equal": (0, rows, base, np.zeros(3), 1e-9),
+        "in the second block": (1, rows, base, np.zeros(3), 1e-9),
+        "in a later slot": (0, rows, base, np.array([7.0, 9.0, 10.0]), 0.5),
+        "past the last slot": (2, rows, base, np.array([6.75, 0.0, 11.0]), 0.125),
+        "no more than the least": (1, rows, base, np.array([6.5, 8.5, 10.5]), 0.5),
+        "every candidate held": (0, rows, np.full(70, -np.inf), np.zeros(3), 1e-9),
+    }
+
+
+def subtract():
+    return {"a step": (normal(5), 1.7, -0.3, normal(5, seed=1), normal(5, seed=2), normal(5, seed=3))}
+
+
+def residual_best():
+    z, left, floor = np.array([9.0, 2.0, -3.0, 1.0, 3.0]), np.array([0.1, 1.0, 4.0, 0.2, 2.25]), np.full(5, 0.1)
+    return {
+        "by variance": (z, left, floor, True, 1e-9),
+        "by size": (z, left, floor, False, 0.0),
+        "the first of nearly equal": (z, left, floor, True, 0.5),
+        "nothing left to explain": (np.zeros(5), left, floor, True, 1e-9),
+        "all spanned": (z, left, left, True, 1e-9),
+        # Callers pass a small positive share; only a negative one sets the bar above every candidate.
+        "none at the bar": (z, left, floor, False, -0.5),
+    }
+
+
+def fold():
+    return {"small on large": (np.array([1e16, 1.0, -3.0, 0.1]), normal(4), np.array([1.0, 1e16, 3.0, 0.2]))}
+
+
+def squared_norms():
+    return {dtype.__name__: (normal(3, 7, dtype=dtype), np.full(3, 7.0)) for dtype in (SINGLE, DOUBLE)}
+
+
+def accumulate():
+    def rows(mantissas, exponents, counts, dtype):
+        features = normal(5, 3, dtype=dtype)
+        weights = np.array(mantissas, DOUBLE), np.array(exponents, WHOLE)
+        sums = (np.zeros(6),) * 3 if counts[0] == 0 else normal(3, 6)
+        return features, norms_of(features.astype(DOUBLE)), *weights, *sums, np.array(counts, WHOLE)
+
+    mantissas = [0.75, 0.0, 0.5, 0.625, 0.875]
+    return {
+        "unweighted": rows([], [], [0, 0, 0, 0], SINGLE),
+        "weighted, of any scale": rows(mantissas, [-7, 0, -5, -4000, -6], [0, 0, 0, 0], DOUBLE),
+        "nothing before it counts": rows(mantissas, [3, 0, 5, 4, 4000], [0, 0, 0, 0], SINGLE),
+        "on top of other sums": rows(mantissas, [-1, 0, 2, 2, 1], [9, 4, -2, 1], SINGLE),
+        "with a fold": rows([], [], [900, FOLD - 2, 2, 1], SINGLE),
+    }
+
+
+def dot():
+    return {f"of {n}": (normal(n, dtype=SINGLE), normal(n, dtype=SINGLE, seed=1)) for n in (0, 1, 37)}
+
+
+def leave_over():
+    # Rounding may leave less than nothing over, as in the last row.
+    return {"some and none": (np.array([9.0, 5.5, 2.9], SINGLE), np.array([[1, 2, 7], [-2, 1, 7], [1, 1.5, 7]], SINGLE))}
+
+
+def take_place():
+    reservoir, x, pull = whole(3, 4), normal(4, dtype=SINGLE), normal(4, dtype=SINGLE, seed=1)
+    return {"the second": (1, x, x @ x, reservoir, norms_of(reservoir), reservoir @ pull, pull)}
+
+
+def swaps_offer():
+    def offered(seed, n_counts):
+        rows, held = whole(25, 4, seed=seed), whole(5, 4, seed=seed)
+        pull = held.sum(axis=0) - whole(4, seed=seed)
+        # Two coordinates and the length of the rest: a contraction.
+        row_shadows, shadows = (np.column_stack([f[:, :2], np.linalg.norm(f[:, 2:], axis=1)]) for f in (rows, held))
+        tables = norms_of(rows), row_shadows, held, norms_of(held), held @ pull, np.ascontiguousarray(shadows.T)
+        return rows, *tables, pull, 0.5, *np.full((2, 25), -1, WHOLE), np.zeros(n_counts, WHOLE)
+
+    return {"some swaps": offered(1, 64), "counted together": offered(2, 3)}
+
+
+def leaf_of():
+    directions, splits = np.array([[1, 0], [0, 1], [0, -1]], SINGLE), np.array([0.5, 1.0, -2.0], SINGLE)
+    points = {"left, right": [0, 3], "right, left": [2, 3], "on both splits": [0.5, 2.0], "left, left": [-1, 0]}
+    one_leaf = {"one leaf": (np.ones(2, SINGLE), np.empty((0, 2), SINGLE), np.empty(0, SINGLE))}
+    return one_leaf | {name: (np.array(point, SINGLE), directions, splits) for name, point in points.items()}
+
+
+def lists_of(leaves, n_leaves):
+    """The points of each leaf as a list with the last point first."""
+    first, following = np.full(n_leaves, -1, WHOLE), np.full(len(leaves), -1, WHOLE)
+    for slot, leaf in enumerate(leaves):
+        following[slot], first[leaf] = first[leaf], slot
+    return np.array(leaves, WHOLE), first, following
+
+
+def tree_offer():
+    def offered(seed, n_counts):
+        rows, held = whole(25, 4, seed=seed), whole(8, 4, seed=seed)
+        pull = held.sum(axis=0) - whole(4, seed=seed)
+        # The root parts points by their first coordinate, the left node by their second, and the right one sends none right.
+        directions, splits = np.eye(4, dtype=SINGLE)[[0, 1, 2]], np.array([0, 0, 9], SINGLE)
+        leaves = np.where(held[:, 0] >= 0, 2, held[:, 1] >= 0)
+        lists = lists_of(leaves.tolist(), 4)
+        return (
+            rows, norms_of(rows), held, norms_of(held), pull, 0.5, directions, splits, *lists,
+            *np.full((2, 25), -1, WHOLE), np.zeros(n_counts, WHOLE),
+        )  # fmt: skip
+
+    return {"some swaps": offered(0, 64), "counted together": offered(1, 3)}
+
+
+def move():
+    # Leaf 0 holds 4, 3, 1 in this order; leaf 1 holds 2, 0.
+    lists = lists_of([1, 0, 1, 0, 0], 2)
+    new = (np.array(each, WHOLE) for each in ([-1, 0], [1, -1], [-1, -1]))
+    return {
+        "a new point": (0, 0, *new),
+        "the head": (4, 1, *lists),
+        "the second": (3, 1, *lists),
+        "the last": (1, 1, *lists),
+        "within its leaf": (1, 0, *lists),
+    }
+
+
+CASES = {
+    "criticisms.first_entry": first_entry,
+    "distances.squared_l2_row": squared_l2_row,
+    "distances.squared_l2": between_blocks,
+    "distances.l1": between_blocks,
+    "distances.expand_products": expand_products,
+    "gaussian.sums": gaussian_sums,
+    "hadamard._walsh": walsh,
+    "hadamard.fastfood": fastfood,
+    "pool.next_swap": next_swap,
+    "residual.subtract": subtract,
+    "residual.best": residual_best,
+    "sums._fold": fold,
+    "sums.squared_norms": squared_norms,
+    "sums.accumulate": accumulate,
+    "swaps.dot": dot,
+    "swaps.leave_over": leave_over,
+    "swaps.take_place": take_place,
+    "swaps.offer": swaps_offer,
+    "tree.leaf_of": leaf_of,
+    "tree.offer": tree_offer,
+    "tree.move": move,
+}
+
+#: What the cases that choose must lead to, by hand: a loop that went wrong would take its twin along.
+ANSWERS = {
+    "criticisms.first_entry": {
+        "one enters": (2, 0), "from a later row on": (3, 2), "none enters": (2, -1), "one of equal worth": (1, -1),
+    },
+    "pool.next_swap": {
+        "the first of two equal": (0, 5), "in the second block": (1, 69), "in a later slot": (2, 68),
+        "past the last slot": (0, 5), "no more than the least": (1, -1), "every candidate held": (0, -1),
+    },
+    "residual.best": {
+        "by variance": 3, "by size": 2, "the first of nearly equal": 1, "nothing left to explain": 1, "all spanned": -1,
+        "none at the bar": -1,
+    },
+    "tree.leaf_of": {"one leaf": 0, "left, right": 1, "right, left": 2, "on both splits": 3, "left, left": 0},
+}  # fmt: skip
+
+
+def called(function, arguments, *, plain=False):
+    """What a function returns, and its arguments after the call, on copies; plain: whole numbers in lists, not in arrays."""
+    copies = [each.copy() if isinstance(each, np.ndarray) else each for each in arguments]
+    if plain:
+        copies = [each.tolist() if isinstance(each, np.ndarray) and each.dtype == WHOLE else each for each in copies]
+    returned = function(*copies)
+    returned = () if returned is None else returned if isinstance(returned, tuple) else (returned,)
+    return [np.asarray(each) for each in (*returned, *copies)]
+
+
+def assert_same(got, expected):
+    """Whole numbers are equal; others agree up to the order of sums, beside the largest of their array."""
+    assert got.shape == expected.shape
+    if expected.dtype.kind in "biu":
+        np.testing.assert_array_equal(got, expected)
+    else:
+        share = 64 * np.finfo(expected.dtype).eps
+        largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
+        np.testing.assert_allclose(got, expected, rtol=share, atol=share * largest)
+
+
+def test_every_loop_has_cases():
+    assert sorted(CASES) == sorted(LOOPS)
+
+
+@pytest.mark.parametrize(("name", "case"), [(name, case) for name, build in CASES.items() for case in build()])
+def test_compiled_and_python_agree(name, case):
+    loop, arguments = LOOPS[name], CASES[name]()[case]
+    # math.ldexp of Python takes no NumPy integers.
+    expected = called(loop.py_func, arguments, plain=name == "sums.accumulate")
+    got = called(loop, arguments)
+    for mine, other in zip(got, expected, strict=True):
+        assert_same(mine, other)
+
+
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_choices_are_those_worked_out_by_hand(name):
+    assert {case: LOOPS[name](*arguments) for case, arguments in CASES[name]().items()} == ANSWERS[name]
