@@ -4,7 +4,6 @@ import os
 import shutil
 import sys
 import time
-from contextlib import contextmanager, nullcontext
 
 import pytest
 
@@ -32,22 +31,11 @@ class DaskEngine:
 
     merging = "supersample.engines.dask.merge_parts"
 
-    def __init__(self, allowed_failures=3):
-        import dask
+    def __init__(self):
         from distributed import Client, LocalCluster
 
-        with dask.config.set({"distributed.scheduler.allowed-failures": allowed_failures}):
-            self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
+        self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
         self.client = Client(self.cluster)
-
-    @contextmanager
-    def to_be_killed(self):
-        """Give a task up once it has killed both workers: Dask may fail to start new ones on a busy machine, and wait."""
-        cluster = DaskEngine(allowed_failures=1)
-        try:
-            yield cluster
-        finally:
-            cluster.close()
 
     def frame(self, read, n):
         return dask_frame(read, n)
@@ -112,9 +100,6 @@ class SparkEngine:
 
     def work_for_others(self):
         assert self.session.range(3).count() == 3
-
-    def to_be_killed(self):
-        return nullcontext(self)
 
     def scale(self, workers):
         self.session.stop()
