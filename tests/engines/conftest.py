@@ -27,13 +27,19 @@ def tables(partitions):
 
 
 class DaskEngine:
-    """Two workers, each a process."""
+    """Two workers, each a process.
+
+    Dask starts a killed worker anew, but gives it up where that takes more than 15 seconds; once all are given up, a run waits
+    for ever. A busy machine may need longer.
+    """
 
     merging = "supersample.engines.dask.merge_parts"
 
     def __init__(self):
+        import dask
         from distributed import Client, LocalCluster
 
+        self.patience = dask.config.set({"distributed.deploy.lost-worker-timeout": "1 hour"})
         self.cluster = LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0")
         self.client = Client(self.cluster)
 
@@ -64,6 +70,7 @@ class DaskEngine:
     def close(self):
         self.client.close()
         self.cluster.close()
+        self.patience.__exit__(None, None, None)
 
 
 class SparkEngine:
