@@ -29,8 +29,8 @@ def tables(partitions):
 class DaskEngine:
     """Two workers, each a process.
 
-    Dask starts a killed worker anew, but gives it up where that takes more than 15 seconds; once all are given up, a run waits
-    for ever. A busy machine may need longer.
+    Dask restarts a killed worker, but gives it up if that takes more than 15 seconds; once all are given up, a run waits for
+    ever. A busy machine may need longer.
     """
 
     merging = "supersample.engines.dask.merge_parts"
