@@ -16,6 +16,8 @@ settings.register_profile("steady", derandomize=True, deadline=None, database=No
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("steady")
 
+#: Files of this name have no doctests, and pytest cannot collect two of them.
+collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 #: What takes longest: workers begin with it, so that none is left alone with it at the end.
 LONGEST = ("spark", "tests/engines/test_engines.py")
 

@@ -16,7 +16,7 @@ from lines import at_line, each_line
 from supersample import _locking as _shared
 from supersample._threads import ahead, cut, map_blocks
 from supersample.embedding import mean as mean_module
-from supersample.selection import stream as stream_module
+from supersample.selection.stream import lifecycle as stream_module
 from supersample.selection.stream.plan import Settings
 from supersample.summary import sampler as sampler_module
 from supersample.summary import state as state_module

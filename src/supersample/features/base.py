@@ -14,7 +14,7 @@ from supersample._validation import check_points
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels import Kernel, KernelLike, as_kernel
 
-__all__ = ["FeatureMap", "as_dtype", "resolved_kernel"]
+__all__ = ["FeatureMap", "as_dtype", "require_features", "resolved_kernel"]
 
 
 class FeatureMap(ABC):
