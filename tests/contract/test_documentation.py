@@ -26,8 +26,8 @@ LINKING = [*PAGES, *(ROOT / name for name in ("BENCHMARKS.md", "CHANGELOG.md", "
 
 #: Commands that are shown and not run, since they would change the environment that the tests run in.
 NOT_RUN = ("pip install .", "pip install '.[dask]'")
-#: What a fence may be: code that is run, and directives of the site that list what the reference is made of.
-FENCES = {"python", "sh", "{eval-rst}"}
+#: What a fence may be: code that is run, what it prints, and directives of the site that list the names in the reference.
+FENCES = {"python", "sh", "text", "{eval-rst}"}
 #: Pages that tell what was done, with the commands to do it again (which take minutes, and data sets).
 TOLD = ("papers", "decisions")
 
@@ -107,7 +107,7 @@ def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
 
 
 def test_no_code_is_passed_over():
-    """Every fence is of a kind that is run; none is left open, and none hides as an indented block."""
+    """Every fence is run, or shows what was printed; none is left open, and none hides as an indented block."""
     found = [f"{name_of(page)}: {block.language}" for page in PAGES for block in blocks(page) if block.language not in FENCES]
     for page in PAGES:
         text = page.read_text()
