@@ -1,6 +1,7 @@
 """What holds for the whole suite: examples that are the same in every run, and tests that share a worker."""
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,15 @@ settings.register_profile("steady", derandomize=True, deadline=None, database=No
 settings.register_profile("explore", deadline=None, print_blob=True)
 settings.load_profile("steady")
 
+# Signals that kill, POSIX locks and limits, bash and forks are not there on Windows; /proc is there on Linux alone.
+collect_ignore = []
+if sys.platform == "win32":
+    collect_ignore += [
+        "cli/test_process.py", "cli/test_start.py", "contract/test_disk.py", "contract/test_documentation.py",
+        "contract/test_threads.py", "interrupts.py", "property/test_interrupts.py", "property/test_kill.py",
+    ]  # fmt: skip
+if sys.platform != "linux":
+    collect_ignore += ["contract/test_memory.py", "engine_parts.py", "engines", "fuzz"]
 #: Files of this name have no doctests, and pytest cannot collect two of them.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 #: What takes longest: workers begin with it, so that none is left alone with it at the end.
