@@ -1,5 +1,7 @@
 # Each target makes the environment it needs under .venvs/ and installs into it; Python 3.11+ and make are all it assumes.
 PYTHON ?= python3
+# With this set, each process that a test starts would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SUPPORTED := 3.11 3.12 3.13 3.14
 DATA ?= ../shared/data
@@ -30,7 +32,7 @@ $(1)/$(BIN)/ruff check .
 	$(1)/$(BIN)/mypy
 	$(1)/$(BIN)/lint-imports
 endef
-PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
 .PHONY: test suite newest test-newest suite-newest test-lowest test-random test-torch lint level fuzz environment lock demo dist coverage bench bench-peers papers soak docs pictures clean help
 
