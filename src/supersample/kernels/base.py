@@ -155,7 +155,7 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class _Against:
-    """The Gram block with fixed points, as a function that can be pickled with its user."""
+    """The Gram block with fixed points, as a function that can be pickled with the object that uses it."""
 
     kernel: Kernel
     points: Floats
