@@ -48,7 +48,7 @@ class TestResult:
     family_statistics: tuple[tuple[Kernel, float], ...] = ()
 
     def rejects(self, level: float = 0.05) -> bool:
-        """Return whether the samples differ at this level: the probability of rejecting when they do not differ."""
+        """Return whether the samples differ at this level, the probability of rejecting samples that do not differ."""
         if np.ndim(level) or np.asarray(level).dtype.kind not in "iuf":
             raise InputTypeError(f"level must be a number, got {type(level).__name__}; 5% is 0.05")
         if not 0 <= level <= 1:

@@ -21,8 +21,8 @@ __all__ = ["Measure"]
 class Measure(ABC):
     """A probability measure on R^d whose embedding into the space of a kernel is known.
 
-    Herding and quadrature need only z(y) = E_x k(x, y) and E = E_x E_x' k(x, x'): MMD^2 = E - 2 sum_j v_j z(y_j) + sum_jl v_j
-    v_l k(y_j, y_l) (Huszar and Duvenaud 2012, eq. 5).
+    Herding and quadrature need only z(y) = E_x k(x, y) and E = E_x E_x' k(x, x'):
+    MMD^2 = E - 2 sum_j v_j z(y_j) + sum_jl v_j v_l k(y_j, y_l) (Huszar and Duvenaud 2012, eq. 5).
     """
 
     #: Rows embedded at a time: enough to amortise the cost of each component per block, few enough to stay in cache.

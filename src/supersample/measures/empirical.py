@@ -36,8 +36,8 @@ class Empirical(Measure):
 
     features: a feature map; z and E are then products with the mean features, O((n + N) d D), for N too large for N^2. They are
     approximate, and a greedy selection that mixes such a z with exact kernel values does badly: pass the same map as `features`
-    to the selection as well, so that errors cancel. The reported MMD of selections and integrals is computed from the points,
-    not from this map.
+    to the selection as well, so that errors cancel. The MMD of selections and the standard deviation of integrals are computed
+    from the points, not from this map.
 
     >>> from supersample.kernels import Gaussian
     >>> Empirical([[0.0], [1.0]]).mean_embedding(Gaussian(1.0), [[0.0]]).round(4)

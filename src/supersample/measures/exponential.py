@@ -74,9 +74,9 @@ def normal_mean(decay: Decay, mean: Floats, variance: npt.ArrayLike) -> Floats:
 def _half_line(a: Floats, b: Floats, count: int) -> list[Floats]:
     """Return phi(b) J_n(a - b) for n = 0, 1, ..., count - 1, count at most 3.
 
-    J_0 is Mills' ratio, and J_1 = 1 - x J_0, J_2 = J_0 - x J_1. For large x those differences cancel; there the ratios J_n+1 /
-    J_n = (n + 1) / (x + J_n+2 / J_n+1), Laplace's continued fraction, are evaluated from the last term back, without any
-    difference.
+    J_0 is Mills' ratio, and J_1 = 1 - x J_0, J_2 = J_0 - x J_1. For large x those differences cancel; there the ratios
+    J_n+1 / J_n = (n + 1) / (x + J_n+2 / J_n+1), Laplace's continued fraction, are evaluated from the last term back,
+    without any difference.
     """
     x = np.asarray(a - b)
     edge = np.exp(-0.5 * b**2) / np.sqrt(2.0 * np.pi)

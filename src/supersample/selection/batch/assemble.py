@@ -96,7 +96,8 @@ def steps_of(start: Selection | None) -> int:
 def finish(field: Field, chosen: Chosen, kind: Weighting, candidates: PointsLike, seed: Seed, note: str = "") -> Selection:
     """Compute the weights and the MMD path: exactly, or by an estimate that is independent of the selection.
 
-    The path is estimated only if the target has too many points to compute E from N^2 kernel values, or no points at all.
+    The path is estimated only if the target has too many points to compute E from N^2 kernel values, or only mean features of
+    it are known.
     """
     rows = chosen.points
     indices = np.array(chosen.indices, dtype=np.int64)

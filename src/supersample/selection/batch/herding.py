@@ -37,8 +37,8 @@ def herd(
 
     With n points chosen, the next is argmax_x z(x) - 1/(n+1) sum_m k(x, x_m) - k(x, x) / (2 (n+1)), the minimiser of the MMD of
     the n + 1 points with weights 1/(n+1). Huszar and Duvenaud 2012, eq. 8, and Khanna, Hodgkinson and Mahoney 2021, eq. 5,
-    print 2 z(x) in place of z(x); that would not minimise their eq. 7. High z(x) draws points to where the target has mass; the
-    sum keeps them apart. Ties go to the lowest row.
+    print 2 z(x) in place of z(x); that would not minimise eq. 7 of Huszar and Duvenaud. High z(x) draws points to where the
+    target has mass; the sum keeps them apart. Ties go to the lowest row.
 
     candidates: rows in memory, or a Dask Array or DataFrame or a Spark DataFrame of numbers. Distributed rows stay on their
     workers and are selected by Algorithm 2 of Khanna et al. 2021; the result then has the MMD of each of its s + 1 selections

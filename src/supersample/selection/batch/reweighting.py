@@ -27,7 +27,7 @@ def quadrature_weights(
     kind: Weighting = "free",
     random_state: RandomState = None,
 ) -> Floats:
-    """Return the weights of the points that minimise the MMD to the target.
+    """Return the weights that minimise the MMD of the points to the target.
 
     free: w = K^-1 z, the weights of Bayesian quadrature (Huszar and Duvenaud 2012, eq. 20); they may be negative and need not
     sum to one.

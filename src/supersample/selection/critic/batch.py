@@ -44,9 +44,9 @@ def critic(
     """Choose prototypes that represent X, and criticisms that show what the prototypes miss (Kim, Khanna and Koyejo 2016).
 
     Equations are those of the draft Online Prototypes and Criticisms. Prototypes are chosen greedily by J(S): each is the row
-    that lowers the MMD to X most (eq. 2). Criticisms are chosen from the other rows greedily by sum |w(c)| + log det K_CC (eq.
-    3), where w(x) = mean_i k(x_i, x) - mean_s k(s, x) is the witness: large where data and prototypes differ most; the log det
-    keeps criticisms apart. No N x N matrix is held. Ties go to the lowest row.
+    that lowers the MMD to X most (eq. 2). Criticisms are chosen from the other rows greedily by sum |w(c)| + log det K_CC
+    (eq. 3), where w(x) = mean_i k(x_i, x) - mean_s k(s, x) is the witness: large where data and prototypes differ most; the log
+    det keeps criticisms apart. No N x N matrix is held. Ties go to the lowest row.
 
     regularizer: None leaves the log det out.
 

@@ -1,6 +1,6 @@
 """Greedy prototypes and criticisms over a pool of candidates (Kim, Khanna and Koyejo 2016).
 
-Section 2.1 and eq. 2 and 3 cited here are those of the draft Online Prototypes and Criticisms.
+Eq. 2 and 3 below are those of the draft Online Prototypes and Criticisms, section 2.1.
 """
 
 from collections.abc import Callable

@@ -39,9 +39,8 @@ def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
     The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
-    witness are measured by the exact kernel, so that the selection does not depend on the features of the stream. The
-    background must be settled. If the kernel matrix is too large, the background is offered to the reservoir by the stream's
-    own step.
+    witness are measured by the exact kernel, so that the features of the stream do not limit the selection. The background must
+    be settled. If the kernel matrix is too large, the background is offered to the reservoir by the stream's own step.
     """
     plan = state.plan
     assert plan is not None
