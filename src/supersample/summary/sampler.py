@@ -33,12 +33,12 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     (MMD) between the points and the data. A uniform background sample is kept for a second look whenever a result is read.
     Time O(n (d + M / 20) D), memory O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with
     the same seed give the same result however they are batched; reading a result changes nothing. Thread-safe: calls are
-    serialised, no row is lost, and rows are taken in in the order of the calls.
+    serialised, no row is lost, and rows keep the order of the calls.
 
     Parameters
     ----------
     n_prototypes: how many points to keep; fewer rows than that are all kept.
-    n_criticisms: how many points that the prototypes miss to keep too (Algorithms 2 and 4 of the draft Online Prototypes and
+    n_criticisms: how many points to keep that the prototypes miss (Algorithms 2 and 4 of the draft Online Prototypes and
         Criticisms).
     kernel: "gaussian", "laplacian", "cauchy", "matern12", "matern32", "matern52", a kernel, or a function of two arrays.
     bandwidth: "median" (of the distances among the first rows), a number, or one number a column; for a named kernel only.
