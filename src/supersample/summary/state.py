@@ -34,7 +34,7 @@ _FIRST_READING = 8192
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: the settings of the stream, and which columns enter the kernel."""
+    """The request of the user: the settings of the stream, and which columns enter the kernel."""
 
     settings: Settings
     columns: ColumnChoice = None
