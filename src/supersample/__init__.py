@@ -1,6 +1,6 @@
-"""Replace a data set, or a stream without end, by a few real points that represent it."""
+"""Replace a data set or an endless stream by the few real points that represent it."""
 
-# Type checkers treat this as true; it is not imported from `typing`, so that this module imports nothing.
+# Type checkers treat this as true. It is not imported from `typing`, so that this module imports nothing at all.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ __all__ = [
     "wkh",
 ]
 
-#: The module of each public name. A name is imported at its first use: importing all of them takes seconds, mostly for Numba
-#: and scikit-learn.
+#: The module of each public name. Names are imported on first use: importing all of them takes seconds, mostly for Numba and
+#: scikit-learn.
 _HOMES = {
     "Comparison": "supersample.summary",
     "Critique": "supersample.selection.critic",
@@ -82,7 +82,7 @@ _HOMES = {
 if not TYPE_CHECKING:  # with this function, a type checker would accept every misspelt name
 
     def __getattr__(name):
-        """Import a public name at its first use, and keep it."""
+        """Import a public name on first use and cache it."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module
