@@ -1,5 +1,7 @@
 # Each target makes the environment it needs under .venvs/ and installs into it; Python 3.11+ and make are all it assumes.
 PYTHON ?= python3
+# With this set, each process that a test starts would compile the package again.
+unexport PYTHONDONTWRITEBYTECODE
 VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SUPPORTED := 3.11 3.12 3.13 3.14
 DATA ?= ../shared/data
@@ -24,9 +26,15 @@ TORCH ?= torch>=2.2
 PIP := -m pip install --quiet --disable-pip-version-check
 # Tests run on this many processes at a time.
 WORKERS ?= 2
-PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadgroup --no-loadscope-reorder
+define LINT
+$(1)/$(BIN)/ruff check .
+	$(1)/$(BIN)/ruff format --check .
+	$(1)/$(BIN)/mypy
+	$(1)/$(BIN)/lint-imports
+endef
+PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-newest test-lowest test-random test-torch lint level fuzz environment lock demo dist coverage bench bench-peers papers soak docs pictures clean help
+.PHONY: test suite newest test-newest suite-newest test-lowest test-random test-torch lint level fuzz environment lock demo dist coverage bench bench-peers papers soak docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -37,17 +45,20 @@ suite: environment  ## The test suite alone, with locked versions
 	$(TEST)/$(BIN)/python $(PYTEST)
 
 lint: environment
-	$(TEST)/$(BIN)/ruff check .
-	$(TEST)/$(BIN)/ruff format --check .
-	$(TEST)/$(BIN)/mypy
-	$(TEST)/$(BIN)/lint-imports
+	$(call LINT,$(TEST))
 
 environment: $(TEST)/.installed
 
-test-newest: supported  ## Lint, types and suite with the newest release of everything
+test-newest: newest  ## Lint, types and suite with the newest release of everything
+	$(call LINT,$(NEWEST))
+	$(NEWEST)/$(BIN)/python $(PYTEST)
+
+suite-newest: newest  ## The suite alone, with the newest release of everything
+	$(NEWEST)/$(BIN)/python $(PYTEST)
+
+newest: supported
 	$(PYTHON) -m venv $(NEWEST)
 	$(NEWEST)/$(BIN)/python $(PIP) --upgrade --upgrade-strategy eager pip --editable '.[test]'
-	$(MAKE) test TEST=$(NEWEST) --assume-old=$(NEWEST)/.installed
 
 test-lowest: $(LOWEST)/.installed  ## The suite with the lowest versions that pyproject.toml states
 	$(LOWEST)/$(BIN)/python $(PYTEST)
@@ -72,7 +83,7 @@ demo: $(DEMO)/.installed  ## See it work
 
 dist: $(DEV)/.installed  ## Wheel and sdist in dist/, checked in an empty environment outside the repository
 	$(DEV)/$(BIN)/python -c 'import shutil; shutil.rmtree("dist", ignore_errors=True)'
-	$(DEV)/$(BIN)/python -m build
+	$(DEV)/$(BIN)/python -m build --no-isolation
 	$(DEV)/$(BIN)/python .ci/check_dist.py $(LOCK)
 
 lock: $(DEV)/.installed  ## Renew constraints/ for every supported Python

@@ -1,6 +1,6 @@
-"""Replace a data set, or a stream without end, by the few real points that stand for it."""
+"""Replace a data set or an endless stream by the few real points that represent it."""
 
-# Type checkers take this for true; the name is not imported from `typing`, so that nothing at all is imported here.
+# Type checkers treat this as true. It is not imported from `typing`, so that this module imports nothing at all.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ __all__ = [
     "wkh",
 ]
 
-#: Where each public name comes from. It is imported when it is first asked for: all of them together take seconds, most of it
-#: for Numba and scikit-learn.
+#: The module of each public name. Names are imported on first use: importing all of them takes seconds, mostly for Numba and
+#: scikit-learn.
 _HOMES = {
     "Comparison": "supersample.summary",
     "Critique": "supersample.selection.critic",
@@ -79,10 +79,10 @@ _HOMES = {
 }
 
 
-if not TYPE_CHECKING:  # a checker that saw this function would take every misspelt name for one of ours
+if not TYPE_CHECKING:  # with this function, a type checker would accept every misspelt name
 
     def __getattr__(name):
-        """Import a public name when it is first asked for, and keep it."""
+        """Import a public name on first use and cache it."""
         if name not in _HOMES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module

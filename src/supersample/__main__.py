@@ -1,4 +1,4 @@
-"""`python -m supersample` is the command `supersample`."""
+"""Run the command `supersample` by `python -m supersample`."""
 
 from supersample.cli import main
 

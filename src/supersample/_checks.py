@@ -1,8 +1,8 @@
-"""Checks of state that comes from a file: what must hold, with limits beyond all that can come about.
+"""Checks of state read from a file: conditions that must hold, with limits that no valid state reaches.
 
-Each class of the state checks itself (`check`). A check refuses by a ValueError, which the reader of the file turns into one
-error that names the file. A forged state would otherwise load and fail later, in some matrix routine that knows nothing of
-files. The limits are wide, so that no rounding of another machine is refused.
+Each class of the state checks itself (`check`). A check raises a ValueError, and the reader of the file turns it into one error
+that names the file. Without checks a forged state would load and fail later, in some matrix routine. The limits are wide, so
+that rounding on another machine is not refused.
 """
 
 import numpy as np
@@ -14,22 +14,22 @@ __all__ = ["FURTHEST", "MOST", "MOST_FEATURES", "ROUNDING", "require", "within"]
 
 Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
-#: No number of rows, chunks or points reaches this.
+#: Upper limit on numbers of rows, chunks and points.
 MOST = 1 << 62
-#: Features, MMD and the like are never larger than this many times the root of k(x, x).
+#: Upper limit on features, MMD and similar values, in units of the root of k(x, x).
 FURTHEST = 1e6
-#: The features of a map are written for three rows when it is checked; what a stream does with more would not fit in memory.
+#: Upper limit on features. A check computes a map's features for three rows; a stream with more would not fit in memory.
 MOST_FEATURES = 1 << 20
-#: What sums of float64 may be off by, as a share.
+#: Relative error allowed in sums of float64.
 ROUNDING = 1e-6
 
 
 def require(holds: bool, otherwise: str) -> None:
-    """Refuse unless something holds."""
+    """Raise a ValueError with the message `otherwise` unless the condition holds."""
     if not holds:
         raise ValueError(otherwise)
 
 
 def within(values: Reals | Indices, limit: float | Floats) -> bool:
-    """Say whether no value is larger in size, or none at all; the smallest int64 has no size in int64."""
+    """Return whether all values are at most `limit` in size; compares both signs, since abs of the smallest int64 overflows."""
     return bool(((values >= -limit) & (values <= limit)).all())

@@ -1,4 +1,4 @@
-"""Paths that users name: read with an error that says why not, written whole or not at all."""
+"""Files that users name: read with errors that say why not, written atomically."""
 
 import errno
 import hashlib
@@ -13,14 +13,14 @@ from supersample.errors import InputError, InputTypeError
 
 __all__ = ["as_path", "behind_link", "beside", "read_file", "unwritable", "write_atomically"]
 
-#: Bytes of a name that leave room for what is added to the names of files beside it; 255 is the most that systems take.
+#: Bytes of a name that leave room for the endings of files beside it; file systems allow at most 255.
 _LONGEST = 200
-#: Folders of some file systems cannot be flushed, or not by those who may not list them; what is in them is whole all the same.
+#: Some file systems cannot flush folders, or not without permission to list them; the files in them are complete anyway.
 _NOT_FLUSHED = (errno.EACCES, errno.EINVAL, errno.ENOTSUP)
 
 
 def as_path(path: Any, name: str) -> Path:
-    """Return a path from what users write."""
+    """Return a user's argument as a path."""
     if not isinstance(path, str | os.PathLike):
         raise InputTypeError(f"{name} must be a path, got {type(path).__name__}")
     made = Path(path)
@@ -30,7 +30,7 @@ def as_path(path: Any, name: str) -> Path:
 
 
 def read_file(path: Path, name: str) -> bytes:
-    """Return the bytes of the file that the argument `name` gave, or say why not."""
+    """Return the bytes of the file given by the argument `name`, or raise an error that says why not."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -38,7 +38,7 @@ def read_file(path: Path, name: str) -> bytes:
 
 
 def behind_link(path: Path, name: str) -> Path:
-    """Return the file that a symbolic link points to, which writing would replace by another file; else the path itself."""
+    """Return the file that a symbolic link points to, so that writing does not replace the link; else the path itself."""
     try:
         return Path(os.path.realpath(path)) if stat.S_ISLNK(path.lstat().st_mode) else path
     except FileNotFoundError:
@@ -48,7 +48,7 @@ def behind_link(path: Path, name: str) -> Path:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """Return the path of a hidden file in the same folder, whose name belongs to this path alone and is never too long.
+    """Return the path of a hidden file in the same folder, with a name that is unique to this path and not too long.
 
     >>> beside(Path("run.checkpoint"), "lock").name
     '.run.checkpoint.lock'
@@ -61,7 +61,7 @@ def beside(path: Path, ending: str) -> Path:
 
 
 def unwritable(path: Path, name: str, error: OSError) -> InputError:
-    """Return what to raise where the file that the argument `name` gave cannot be written."""
+    """Return the error for a file, given by the argument `name`, that cannot be written."""
     return InputError(
         f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}; choose another place, or make room "
         f"in this one"
@@ -69,7 +69,7 @@ def unwritable(path: Path, name: str, error: OSError) -> InputError:
 
 
 def write_atomically(path: Path, data: bytes, name: str) -> None:
-    """Write a file so that its path shows the old contents or the new ones, never a part, even after a power cut.
+    """Write a file atomically: its path holds the old contents or the new ones, even after a power cut.
 
     name: the argument that gave the path, for messages.
     """

@@ -1,4 +1,4 @@
-"""Objects that several threads may use at once: whoever comes second waits."""
+"""Thread-safe objects: calls of their methods are serialised."""
 
 import os
 import threading
@@ -13,13 +13,13 @@ P = ParamSpec("P")
 R = TypeVar("R")
 S = TypeVar("S")
 
-# Locks are kept beside the objects and not in them, since a lock can be neither copied nor pickled.
+# Locks are stored outside the objects, since a lock can be neither copied nor pickled.
 _locks: "WeakKeyDictionary[Any, threading.RLock]" = WeakKeyDictionary()
 _making = threading.Lock()
 
 
 def one_at_a_time(method: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
-    """Let one thread at a time into the methods of an object that are marked with this, each with all of them.
+    """Serialise calls: all methods of an object marked with this decorator share one lock.
 
     >>> class Tally:
     ...     n = 0
@@ -51,7 +51,7 @@ def _lock_of(owner: Any) -> threading.RLock:
 
 
 def _forget() -> None:
-    """In a forked child, threads of the parent that held a lock are gone and will never give it back."""
+    """Drop all locks in a forked child: the parent's threads that held them do not exist there."""
     global _making
     _making = threading.Lock()
     _locks.clear()

@@ -15,13 +15,13 @@ from supersample.errors import InputError, InputTypeError
 
 __all__ = ["Seed", "as_seed"]
 
-#: Words of 32 bits that entropy from elsewhere is folded into.
+#: Number of 32-bit words that given entropy is folded into.
 _WORDS = 4
 
 
 @stored("Seed", {"entropy": INTEGER, "path": tuple_of(INTEGER)})
 class Seed(NamedTuple):
-    """A stored seed: the entropy and the path of purposes that led here."""
+    """A stored seed: the entropy and the path of purposes that it was derived by."""
 
     entropy: int
     path: tuple[int, ...] = ()
@@ -32,7 +32,7 @@ class Seed(NamedTuple):
         return Seed(self.entropy, (*self.path, key))
 
     def sequence(self) -> np.random.SeedSequence:
-        """Return the NumPy seed sequence, which can be passed on as a `random_state`."""
+        """Return the NumPy seed sequence; it can be passed on as a `random_state`."""
         return np.random.SeedSequence(self.entropy, spawn_key=self.path)
 
     def generator(self) -> np.random.Generator:
@@ -41,7 +41,7 @@ class Seed(NamedTuple):
 
 
 def as_seed(random_state: RandomState) -> Seed:
-    """Turn what users pass as `random_state` into a storable seed.
+    """Turn the `random_state` argument into a storable seed.
 
     None draws fresh entropy from the operating system; a Generator is advanced; nothing is taken from NumPy's
     global state.

@@ -1,8 +1,7 @@
-"""How a class says what of it is stored: the name it has in files, its fields, and what each field may hold.
+"""A registry of stored classes: the name of a class in files, its fields, and the values that each field may hold.
 
-The codec of files looks classes up here by these names and knows none of them itself. A file holds names only; a name that no
-class was registered under is refused. Type annotations play no part: what they evaluate to differs between versions of Python
-and NumPy, and a file must not.
+The codec of files looks classes up here by name. A file holds names only; a name that is not registered is refused. Type
+annotations are not used: their values differ between versions of Python and NumPy, and files must not.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -24,7 +23,7 @@ _EXACT = 1 << 53
 
 
 class FieldKind(NamedTuple):
-    """What a stored field may hold: its name for messages, and whether a value fits."""
+    """The kind of values that a stored field may hold: its name for messages, and a test of a value."""
 
     name: str
     fits: Callable[[Any], bool]
@@ -36,7 +35,7 @@ class Form:
 
     tag: what the class is, "record" or "map" (of features).
     make: builds an object from the fields by name.
-    rebuilt: a field that is not stored, and the one from which the reader of a file finds it again.
+    rebuilt: a field that is not stored, and the field from which the reader of a file restores it.
     """
 
     name: str
@@ -47,7 +46,7 @@ class Form:
     rebuilt: tuple[str, str] | None
 
     def check(self, values: Mapping[str, Any]) -> None:
-        """Refuse values that are not those of the fields, each of its kind."""
+        """Refuse values whose names or kinds differ from those of the fields."""
         if values.keys() != self.fields.keys():
             raise TypeError(f"{self.name} must have the fields {', '.join(self.fields)}, not {', '.join(values)}")
         for field, kind in self.fields.items():
@@ -67,9 +66,9 @@ def stored(
     make: str | None = None,
     rebuilt: tuple[str, str] | None = None,
 ) -> Callable[[type[T]], type[T]]:
-    """Register the class below under a name, for good: files that hold the name must be readable for ever.
+    """Register the decorated class under a permanent name: files that hold the name must stay readable.
 
-    make: the class method that builds an object from the fields by name, the class itself if left out.
+    make: the class method that builds an object from the fields by name; by default the class itself.
 
     >>> @stored("Example", {"size": INTEGER})
     ... @dataclass(frozen=True)
@@ -96,12 +95,12 @@ def form_named(name: Any) -> Form:
 
 
 def form_of(value: Any) -> Form | None:
-    """Return the form of an object's own class, None if it has none: a subclass is another class."""
+    """Return the form of an object's own class, None if it has none; forms are not inherited."""
     return _BY_CLASS.get(type(value))
 
 
 def check_fields(value: Any) -> None:
-    """Refuse an object whose fields hold anything but what its class declares."""
+    """Refuse an object whose fields hold values of other kinds than its class declares."""
     form = _BY_CLASS[type(value)]
     form.check({field: getattr(value, field) for field in form.fields})
 
@@ -147,7 +146,7 @@ def optional(kind: FieldKind) -> FieldKind:
 
 
 def any_of(*kinds: FieldKind) -> FieldKind:
-    """Allow what fits any of some kinds."""
+    """Allow values of any of some kinds."""
     return FieldKind(" or ".join(kind.name for kind in kinds), lambda value: any(kind.fits(value) for kind in kinds))
 
 

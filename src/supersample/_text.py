@@ -1,13 +1,13 @@
-"""Words of messages: counts with their nouns, other people's errors in one line."""
+"""Text of messages: counts with their nouns, and errors of other libraries in one line."""
 
 __all__ = ["one_line", "plural"]
 
-#: Characters of a message from below: some quote the bytes that they could not read.
+#: Longest message of another library's error, in characters: some quote the bytes that they could not read.
 _LONGEST = 300
 
 
 def one_line(error: BaseException) -> str:
-    """Return an error's message as one line, cut where it is long, and its type where it has none."""
+    """Return an error's message as one line, cut if it is long, or its type if it has no message."""
     text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
 

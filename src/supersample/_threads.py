@@ -1,7 +1,7 @@
-"""Work on blocks of rows with all cores, and the same result whatever their number.
+"""Work on blocks of rows with all cores; the result does not depend on the number of cores.
 
-The cut into blocks depends on the data alone, never on the number of workers, and BLAS is held to one thread inside:
-so a block's numbers do not depend on which worker computed it or on how many there were.
+The blocks depend on the data only, not on the number of workers, and BLAS uses one thread inside them. So a block's result does
+not depend on which worker computed it, nor on their number.
 """
 
 import os
@@ -20,8 +20,8 @@ from supersample._typing import Reals
 
 __all__ = ["BLOCK_ROWS", "ahead", "cut", "map_blocks", "n_workers", "one_blas_thread", "pad"]
 
-#: Rows of a block. A matrix product may round a row differently at the edge of a BLAS tile, so blocks have one shape, and a
-#: number of rows that every tile height in use divides (4 to 48): then a row's result does not depend on its place.
+#: Rows of a block. A matrix product may round a row differently at the edge of a BLAS tile. So all blocks have one shape, with
+#: a number of rows that is a multiple of every tile height in use (4 to 48): a row's result does not depend on its place.
 BLOCK_ROWS = 384
 
 _WORKER = "supersample-worker"
@@ -32,7 +32,7 @@ R = TypeVar("R")
 
 @cache
 def n_workers() -> int:
-    """Count the cores this process may use; OMP_NUM_THREADS, where set, is an upper limit."""
+    """Count the cores that this process may use; OMP_NUM_THREADS, if set, is an upper limit."""
     available = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     limit = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, min(available, int(limit))) if limit.isdigit() else max(1, available)
@@ -49,10 +49,10 @@ def _pool() -> ThreadPoolExecutor:
 
 
 class _BlasLimit:
-    """The limit on BLAS threads belongs to the whole process: the first who asks sets it, the last who leaves lifts it.
+    """The process-wide limit on BLAS threads: the first user sets it, the last user to leave lifts it.
 
-    An interrupt may end either half way. So users are known by name and may leave twice, or without having come in, and the
-    numbers of threads from before are noted ahead of the first change and forgotten after the last one.
+    An interrupt may stop either half way. So each user has a token and may leave twice, or without having entered, and the
+    previous numbers of threads are saved before the first change and cleared after the last.
     """
 
     def __init__(self) -> None:
@@ -85,9 +85,9 @@ _LIMIT = _BlasLimit()
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """Hold BLAS to one thread: blocks run side by side anyway, and the number of threads would show in the last digits.
+    """Limit BLAS to one thread: blocks run in parallel anyway, and the number of threads would change the last digits.
 
-    Serves as a decorator too.
+    Can also be used as a decorator.
     """
     user = object()
     try:
@@ -107,7 +107,7 @@ def cut(n: int, size: int) -> list[slice]:
 
 
 def pad(rows: Reals) -> Reals:
-    """Return a block of BLOCK_ROWS rows, filled up with copies of the last: real rows, whatever they are passed to."""
+    """Return a block of BLOCK_ROWS rows, padded with copies of the last row, so that all are valid input."""
     if rows.shape[0] == BLOCK_ROWS:
         return np.ascontiguousarray(rows)
     block = np.empty((BLOCK_ROWS, rows.shape[1]), dtype=rows.dtype)
@@ -119,7 +119,7 @@ def pad(rows: Reals) -> Reals:
 def map_blocks(work: Callable[[T], R], blocks: list[T]) -> list[R]:
     """Apply `work` to each block on all cores and return the results in the order of the blocks."""
     if _in_worker():
-        return [work(block) for block in blocks]  # waiting for the pool from within it could wait for ever
+        return [work(block) for block in blocks]  # a worker that waits for its own pool could deadlock
     with one_blas_thread():
         if len(blocks) < 2 or n_workers() < 2:
             return [work(block) for block in blocks]
@@ -141,7 +141,7 @@ def ahead(work: Callable[[T], R], items: list[T]) -> Iterator[R]:
 
 
 def _after_fork() -> None:
-    """Forget the pool in a forked child: its threads stayed behind, and work given to it would never be done."""
+    """Drop the pool in a forked child: its threads do not exist there, so submitted work would not run."""
     _pool.cache_clear()
     _LIMIT.lock = threading.Lock()
 

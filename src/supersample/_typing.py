@@ -1,4 +1,4 @@
-"""Names for array shapes, so that signatures say what they take."""
+"""Names for array shapes, used in signatures."""
 
 from typing import Any
 

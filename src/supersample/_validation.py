@@ -1,7 +1,7 @@
-"""Arrays of points and weights, checked at the door.
+"""Checks of the arguments of public functions: points, weights, numbers and choices.
 
-Every public function passes its arguments through here, so that bad input ends in the same sentences everywhere and
-nothing further in has to look again.
+Every public function passes its arguments through here, so that bad input gives the same messages everywhere and internal
+functions need no checks.
 """
 
 from typing import Any
@@ -26,10 +26,10 @@ __all__ = [
 
 
 def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int | None = None) -> Points:
-    """Return `points` as a C-ordered n x d array of float32 or float64, or say what is wrong with it.
+    """Return `points` as a C-ordered n x d array of float32 or float64, or raise an error that says what is wrong.
 
-    float32 stays float32; every other real type becomes float64. One-dimensional input is refused rather than guessed
-    at.
+    float32 stays float32; every other real type becomes float64. One-dimensional input is refused, since its shape would be a
+    guess.
     """
     if scipy.sparse.issparse(points):
         raise InputTypeError(
@@ -77,7 +77,7 @@ def check_same_width(left: Points, right: Points, left_name: str, right_name: st
 
 
 def check_weights(weights: npt.ArrayLike, n_rows: int, name: str, *, all_zero: bool = False, first: int = 0) -> Weights:
-    """Return `weights` as n_rows non-negative float64 numbers, with a positive one among them unless `all_zero` may be.
+    """Return `weights` as n_rows non-negative float64 numbers, at least one of them positive unless `all_zero` is set.
 
     first: the number of the first row, for messages.
     """
@@ -96,7 +96,7 @@ def check_weights(weights: npt.ArrayLike, n_rows: int, name: str, *, all_zero: b
 
 
 def shares(weights: Weights | None, n_rows: int) -> Weights:
-    """Return checked weights divided by their sum, or equal shares where there are none."""
+    """Return checked weights divided by their sum, or equal shares if there are no weights."""
     if weights is None:
         return np.full(n_rows, 1.0 / n_rows)
     # Dividing by the largest first keeps the sum of weights near the end of the float64 range finite.
@@ -105,7 +105,7 @@ def shares(weights: Weights | None, n_rows: int) -> Weights:
 
 
 def check_log_weights(log_weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
-    """Return `log_weights` as n_rows float64 numbers; minus infinity stands for a weight of zero."""
+    """Return `log_weights` as n_rows float64 numbers; minus infinity is a weight of zero."""
     array = _as_weights(log_weights, n_rows, name)
     bad = np.isnan(array) | (array == np.inf)
     if bool(bad.any()):
@@ -162,7 +162,7 @@ def _as_real(array: npt.NDArray[Any], name: str) -> Points:
         raise InputTypeError(
             f"{name} must hold numbers, got dtype {array.dtype}; encode text, categories and dates as numbers first"
         )
-    with np.errstate(over="ignore"):  # what float64 cannot hold is infinite, and refused as such
+    with np.errstate(over="ignore"):  # values that float64 cannot hold become infinite, and are refused as such
         return array if array.dtype in (np.float32, np.float64) else array.astype(np.float64)
 
 
@@ -180,7 +180,7 @@ def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
 
 
 def _refuse_non_finite(array: npt.NDArray[Any], name: str, first: int = 0) -> None:
-    # One sum tells in most cases; only where it is not finite is the array searched (a sum may overflow by itself).
+    # A finite sum proves that all values are finite; otherwise the array is searched, since a sum may also overflow.
     with np.errstate(over="ignore", invalid="ignore"):
         if array.dtype.kind != "f" or bool(np.isfinite(array.sum(dtype=np.float64))):
             return

@@ -8,7 +8,7 @@ class SupersampleError(Exception):
 
 
 class InputError(SupersampleError, ValueError):
-    """An argument has the right type and an unusable value."""
+    """An argument has the right type but an unusable value."""
 
 
 class InputTypeError(SupersampleError, TypeError):

@@ -96,9 +96,9 @@ def test_a_later_format_is_refused_by_its_number(tmp_path):
 
 def _other_environments():
     """Return the Pythons of environments that `make` made for other versions, with the package in them."""
-    own = Path(sys.prefix).resolve()
     found = [*ROOT.glob(".venvs/*/test/bin/python"), *ROOT.glob(".venvs/*/test/Scripts/python.exe")]
-    return [path for path in sorted(found) if path.parents[1].resolve() != own and (path.parents[1] / ".installed").exists()]
+    others = [path for path in sorted(found) if path.parents[2].name != ".".join(map(str, sys.version_info[:2]))]
+    return [path for path in others if (path.parents[1] / ".installed").exists()]
 
 
 @pytest.mark.skipif(not _other_environments(), reason="no environment of another Python (make environment PYTHON=...)")

@@ -77,7 +77,7 @@ class _Forgery:
 def assert_refused(forgery, tmp_path, why):
     path = tmp_path / "forged.ss"
     path.write_bytes(forgery.whole())
-    with pytest.raises(InputError, match=rf"forged\.ss does not hold a summary, .*\(.*{why}.*\); make it anew"):
+    with pytest.raises(InputError, match=rf"forged\.ss does not hold a summary, .*\(.*{why}.*\); create it again"):
         ss.load(path)
 
 

@@ -1,7 +1,6 @@
 """One run at a time, between threads and processes, on disks that can lock files and on those that cannot."""
 
 import errno
-import fcntl
 import os
 import threading
 
@@ -10,6 +9,13 @@ import pytest
 from supersample._files import beside
 from supersample.errors import InputError
 from supersample.storage.lock import exclusive_lock
+
+try:
+    import fcntl
+except ImportError:
+    fcntl = None
+
+posix = pytest.mark.skipif(fcntl is None, reason="Windows locks files by other means")
 
 
 def refused(path):
@@ -62,6 +68,7 @@ def test_a_file_that_a_killed_run_left_is_taken_over(tmp_path):
         refused(path)
 
 
+@posix
 def test_a_run_that_ends_while_the_next_begins_does_not_let_two_in(tmp_path, monkeypatch):
     path, lock = tmp_path / "run.checkpoint", fcntl.flock
     ended = []
@@ -79,6 +86,7 @@ def test_a_run_that_ends_while_the_next_begins_does_not_let_two_in(tmp_path, mon
 
 
 @pytest.mark.parametrize("number", [errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP, errno.ETIMEDOUT])
+@posix
 def test_a_disk_that_cannot_lock_is_refused_and_not_replaced_by_less(tmp_path, monkeypatch, number):
     def fail(*_):
         raise OSError(number, os.strerror(number))

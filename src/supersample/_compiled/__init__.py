@@ -1,1 +1,1 @@
-"""Compiled loops: plain arrays in, preallocated arrays out; no validation, no randomness, nothing of ours imported."""
+"""Compiled loops: plain arrays in, preallocated arrays out; no validation, no randomness, no imports of the package."""

@@ -1,4 +1,4 @@
-"""The sequential step of the online criticisms: which row changes the set, and whose place it takes."""
+"""The sequential step of the online criticisms: which row enters the set, and which point it replaces."""
 
 import numba
 import numpy as np
@@ -13,10 +13,10 @@ def first_entry(
 ) -> tuple[int, int]:
     """Return the first row from `start` on that enters, and the slot it takes; (n, -1) if none does.
 
-    Of C + {x} the point is left out without which sum |w| + log det K is largest. Leaving j out changes log det by
-    log (K^-1)_jj of the enlarged matrix, which is 1 / R for x itself and (K^-1)_jj + (K^-1 k)_j^2 / R for the others, with R
-    what the held points leave of k(x, x). gram: k(x, c_j), n x c; fade = exp(-|w|) of the rows, held_fade of the held points.
-    A row with R under `tolerance` times k(x, x) is a copy of what is held, and never enters.
+    The point of C + {x} whose removal leaves the largest sum |w| + log det K is dropped. Removing j changes log det by the
+    logarithm of (K^-1)_jj of the enlarged matrix. That is 1 / R for x itself and (K^-1)_jj + (K^-1 k)_j^2 / R for the others,
+    with R the residual of k(x, x) after the held points. gram: k(x, c_j), n x c; fade = exp(-|w|) of the rows, held_fade of the
+    held points. A row with R at most `tolerance` times k(x, x) is a copy of held points and cannot enter.
     """
     n, c = gram.shape
     image = np.empty(c)

@@ -1,4 +1,4 @@
-"""Distances between all rows of two small blocks, by differences, so that near points lose no digits."""
+"""Distances between all rows of two small blocks, computed by differences, so that near points lose no digits."""
 
 import numba
 import numpy as np
@@ -61,8 +61,8 @@ def expand_products(
 ) -> None:
     """Turn inner products in `out` into squared distances, and redo by differences those that cancelled.
 
-    |x|^2 + |y|^2 - 2 x.y keeps no correct digit once the distance is small beside the norms; pairs under
-    `threshold` times the sum of the norms are recomputed, so a point is at distance zero from its copy.
+    |x|^2 + |y|^2 - 2 x.y loses all digits if the distance is small relative to the norms; pairs below `threshold` times the sum
+    of the norms are recomputed, so a point is at distance zero from its copy.
     """
     n, m = out.shape
     d = left.shape[1]

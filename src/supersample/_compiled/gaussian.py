@@ -1,4 +1,4 @@
-"""Weighted sums of Gaussian kernel values, which are never stored: distance, exponential and both sums in one pass."""
+"""Weighted sums of Gaussian kernel values without storing them: distance, exponential and both sums in one pass."""
 
 import numba
 import numpy as np
@@ -8,11 +8,11 @@ from .distances import squared_l2_row
 
 Floats = npt.NDArray[np.float64]
 
-# ln 2 in two parts, the first with so few digits that its small multiples are exact.
+# ln 2 in two parts; the first has few enough digits for its small multiples to be exact.
 _LN2_HIGH = 6.93147180369123816490e-01
 _LN2_LOW = 1.90821492927058770002e-10
 _LOG2_E = 1.44269504088896338700
-#: exp(-708) is about the smallest number of full precision; a kernel value under it is none.
+#: exp(-708) is about the smallest number of full precision; smaller kernel values are negligible.
 _LARGEST = 708.0
 
 
@@ -21,7 +21,7 @@ def sums(left: Floats, right_t: Floats, left_weights: Floats, right_weights: Flo
     """Fill across[i] with sum_j right_weights[j] k_ij and add sum_i left_weights[i] k_ij to below[j].
 
     k_ij = exp(-|left_i - right_j|^2 / 2); `right_t` is d x m. The exponential is 2^k times a polynomial of degree 13 on
-    |r| <= ln 2 / 2, whose remainder is under 1e-17; written out, so that the compiler can do several at once.
+    |r| <= ln 2 / 2, whose remainder is below 1e-17; it is written out so that the compiler can vectorise it.
     """
     n = left.shape[0]
     m = right_t.shape[1]

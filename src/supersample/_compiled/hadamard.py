@@ -7,7 +7,7 @@ import numpy.typing as npt
 Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Indices = npt.NDArray[np.int64]
 
-#: Rows that travel together through the transform: one cache line of float32 for each coordinate.
+#: Rows transformed together: one cache line of float32 for each coordinate.
 LANES = 16
 
 

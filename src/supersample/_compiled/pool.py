@@ -10,17 +10,17 @@ Floats = npt.NDArray[np.float64]
 
 @numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz", "reassoc"})
 def next_swap(slot: int, kernel_rows: Singles, base: Floats, own: Floats, least: float) -> tuple[int, int]:
-    """Look at slots in turn, from `slot` on, for one whose best row of the pool gains more than `least`.
+    """Search slots in turn, starting at `slot`, for one whose best row of the pool gains more than `least`.
 
-    Row x scores 2 k(x, y_slot) + base[x] in that slot, and own[slot] is what the point held there scores by the same rule.
-    Returns the slot and the row; row -1 if no slot has anything to gain.
+    Row x scores 2 k(x, y_slot) + base[x] in that slot, and own[slot] is the score of the point held there, by the same rule.
+    Returns the slot and the row; row -1 if no slot can gain.
     """
     m, n = kernel_rows.shape
     for _ in range(m):
         row = kernel_rows[slot]
         best = -np.inf
         for start in range(0, n, 64):
-            # Blocks keep the maximum in vector registers; the place is looked up only where a block beats the best so far.
+            # Blocks keep the maximum in vector registers; the place is searched only in the best block.
             stop = min(start + 64, n)
             top = -np.inf
             for x in range(start, stop):

@@ -1,4 +1,4 @@
-"""One step of greedy quadrature over a pool: subtract a direction, and find the candidate with the most to give."""
+"""One step of greedy quadrature over a pool: subtract a direction, and find the candidate with the largest gain."""
 
 import numba
 import numpy as np
@@ -9,7 +9,7 @@ Floats = npt.NDArray[np.float64]
 
 @numba.njit(cache=True, nogil=True)
 def subtract(products: Floats, length: float, half: float, column: Floats, z: Floats, left: Floats) -> None:
-    """Turn a Gram row into a row of the factor, column = (column - products) / length, and take it off z and left."""
+    """Turn a Gram row into a row of the factor, column = (column - products) / length, and subtract it from z and left."""
     for i in range(z.size):
         value = (column[i] - products[i]) / length
         column[i] = value
@@ -19,7 +19,7 @@ def subtract(products: Floats, length: float, half: float, column: Floats, z: Fl
 
 @numba.njit(cache=True, nogil=True)
 def best(z: Floats, left: Floats, floor: Floats, by_variance: bool, tie: float) -> int:
-    """Return the first candidate with left > floor whose z^2 / left (or |z|) is the largest but for a share `tie`, or -1."""
+    """Return the first candidate with left > floor whose z^2 / left (or |z|) is within a share `tie` of the largest, or -1."""
     top = -1.0
     for i in range(z.size):
         if left[i] > floor[i]:

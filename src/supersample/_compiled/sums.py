@@ -1,4 +1,4 @@
-"""Running sums of feature vectors that do not drift, whatever the number of rows and the scale of the weights."""
+"""Compensated running sums of feature vectors, for any number of rows and any scale of the weights."""
 
 import math
 
@@ -10,13 +10,13 @@ Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
-#: Rows added plainly in float64 before the partial sum is folded, with its rounding error, into the total.
+#: Rows added in plain float64 before the partial sum is folded into the compensated total.
 FOLD = 256
 
 
 @numba.njit(cache=True, nogil=True)
 def _fold(total: Floats, error: Floats, partial: Floats) -> None:
-    """Add `partial` to the pair (total, error) without losing what rounding cuts off (Knuth's two-sum)."""
+    """Add `partial` to the pair (total, error) and keep the rounding error (Knuth's two-sum)."""
     for k in range(total.size):
         s = total[k]
         x = partial[k]
@@ -29,7 +29,7 @@ def _fold(total: Floats, error: Floats, partial: Floats) -> None:
 
 @numba.njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 def squared_norms(features: Reals, out: Floats) -> None:
-    """Fill out[i] with |features[i]|^2; the order of the sum depends on D alone, not on how many rows come together."""
+    """Fill out[i] with |features[i]|^2; the order of the sum depends on D only, not on the number of rows."""
     n, d = features.shape
     for i in range(n):
         norm = 0.0
@@ -54,8 +54,9 @@ def accumulate(
 
     totals, errors, partials: length D + 3, for the D features, then sum w, sum w^2 and sum w^2 |phi|^2.
     counts: rows seen, rows in `partials`, exponent of the sums, 1 once a positive weight was seen.
-    The sums are kept divided by 2^exponent, the largest exponent met, so that they can neither overflow nor vanish;
-    scaling by a power of two is exact. Empty `mantissas` means a weight of one for each row.
+    The sums are kept divided by 2^exponent (those of squared weights by its square), with the largest exponent so far, so that
+    they neither overflow nor underflow; scaling by a power of two is exact. Empty `mantissas` means a weight of one for each
+    row.
     """
     n, d = features.shape
     weighted = mantissas.size > 0

@@ -12,7 +12,7 @@ _FAST = {"reassoc", "contract", "nsz"}
 
 @numba.njit(cache=True, nogil=True, fastmath=_FAST)
 def dot(left: Singles, right: Singles) -> np.float32:
-    """Return the inner product of two float32 vectors, in an order that depends on their length alone."""
+    """Return the inner product of two float32 vectors, summed in an order that depends on their length only."""
     total = np.float32(0.0)
     for k in range(left.size):
         total += left[k] * right[k]
@@ -21,7 +21,7 @@ def dot(left: Singles, right: Singles) -> np.float32:
 
 @numba.njit(cache=True, nogil=True)
 def leave_over(norms: Singles, shadows: Singles) -> None:
-    """Fill the last column of shadows with the length that projections on orthonormal directions, the others, leave over.
+    """Fill the last column of shadows with the length of the remainder after the projections in the other columns.
 
     The map from features to shadows is a contraction: |shadows_i - shadows_j| <= |features_i - features_j|.
     """
@@ -37,7 +37,7 @@ def leave_over(norms: Singles, shadows: Singles) -> None:
 def take_place(
     slot: int, x: Singles, norm: np.float32, reservoir: Singles, norms: Singles, heights: Singles, pull: Singles
 ) -> None:
-    """Put x in the place of y_slot: `pull` = M (nu - mu) and every h(y_j) = phi(y_j).pull follow."""
+    """Put x in the place of y_slot and update `pull` = M (nu - mu) and every h(y_j) = phi(y_j).pull."""
     width = x.size
     change = np.empty(width, dtype=np.float32)
     for k in range(width):
@@ -69,10 +69,10 @@ def offer(
 
     Row x takes the place of y_j where gain_j = 2 (h(y_j) - h(x)) - |phi(x) - phi(y_j)|^2 is largest, if that is above
     `threshold`; h(y) = phi(y).pull with pull = M (nu - mu). Distances are bounded from below by those between shadows, a few
-    coordinates to which features are mapped by a contraction (row_shadows: n x q, shadows: q x M): only where the bound leaves
-    room for a gain are features compared. The bound has some slack, so that rounding cannot hide a gain.
-    swapped_row, swapped_slot: filled with who took whose place.
-    histogram: counts rows by how many points they were compared with.
+    coordinates to which features are mapped by a contraction (row_shadows: n x q, shadows: q x M). Features are compared only
+    where the bound allows a gain. The bound has some slack, so that rounding cannot hide a gain.
+    swapped_row, swapped_slot: filled with the row and the slot of each swap.
+    histogram: counts rows by the number of points that they were compared with.
     """
     n = features.shape[0]
     q, m = shadows.shape

@@ -1,4 +1,4 @@
-"""The sequential step of the stream with a random projection tree in place of a search over the whole reservoir."""
+"""The sequential step of the stream, with a random projection tree instead of a search over the whole reservoir."""
 
 import numba
 import numpy as np
@@ -39,11 +39,12 @@ def offer(
 ) -> int:
     """Offer rows to the reservoir in order, comparing each with one leaf of the tree only; return the number of swaps.
 
-    The point to drop is the one nearest to phi* = phi(x) + pull (SSR eq. 23), x itself included; it is looked for in one leaf
-    (SSR section 3.2). The paper takes the leaf of phi*, which lies outside the points when the pull is long, so that its leaf
-    runs empty and the search finds nothing more; here it is the leaf of phi(x), where those points are that x can stand for.
-    leaves: the cached leaf of each point held; first, following: the points of a leaf as a
-    list, ended by -1. histogram: counts rows by how many points they were compared with.
+    The point to drop is the one nearest to phi* = phi(x) + pull (Paige, Sejdinovic and Wood 2016, eq. 23), x itself included;
+    it is searched in one leaf (section 3.2 there). The paper searches the leaf of phi*. A long pull moves phi* outside the
+    points, so that its leaf becomes empty and the search finds no more points. Here the leaf of phi(x) is searched: it holds
+    the points that x can replace.
+    leaves: the leaf of each held point; first, following: the points of a leaf as a linked list, ended by -1.
+    histogram: counts rows by the number of points that they were compared with.
     """
     n, width = features.shape
     target = np.empty(width, dtype=np.float32)
@@ -85,7 +86,7 @@ def offer(
 
 @numba.njit(cache=True, nogil=True)
 def move(slot: int, leaf: int, leaves: Indices, first: Indices, following: Indices) -> None:
-    """Take a point out of the list of its leaf, if it is in one, and put it at the head of another's."""
+    """Remove a point from the list of its leaf, if it is in one, and insert it at the head of another list."""
     old = leaves[slot]
     if old >= 0:
         if first[old] == slot:

@@ -4,7 +4,7 @@ __all__ = ["main"]
 
 
 def main() -> None:
-    """Run the command `supersample`; it can be stopped from its first import on."""
+    """Run the command `supersample`; Ctrl-C stops it from here on."""
     try:
         from supersample.cli import interrupts
 

@@ -22,7 +22,7 @@ __all__ = ["compare"]
 @click.argument("right")
 @click.option("--fail-on-drift", is_flag=True, help="Exit with status 1 where the two differ.")
 @click.option(
-    "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value that drift is told by."
+    "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value up to which drift is reported."
 )
 @click.option("--rows", type=click.IntRange(min=0), default=5, show_default=True, help="Rows to show of each side.")
 @page
@@ -77,7 +77,7 @@ def compare(
 
 
 def _both(left: str, right: str, options: dict[str, int], *, progress: bool | None, quiet: bool) -> tuple["Summary", "Summary"]:
-    """Load or make both summaries; one that is made is made like the other."""
+    """Load or make both summaries; a new one is made like the other."""
     if left == right == "-":
         raise click.UsageError("only one of LEFT and RIGHT can be standard input")
     names: tuple[str, str] = (left, right)
@@ -88,7 +88,7 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
             from supersample.records.sources import alike, empty_columns, open_source
         opened = open_source(left), open_source(right)
         sources = alike(*opened)
-        lead = int(bool(empty_columns(opened[0]) - empty_columns(opened[1])))  # what is empty has no place in a kernel
+        lead = int(bool(empty_columns(opened[0]) - empty_columns(opened[1])))  # empty columns cannot enter a kernel
 
     def summary(side: int, more: dict[str, Any]) -> "Summary":
         if is_data(names[side]):

@@ -1,7 +1,7 @@
 """The command `supersample`, and how it ends: with results, with one line on what went wrong, or stopped by the user.
 
-Results go to standard output, all else to standard error. Exit status: 0 done, 1 drift found where that was asked to fail,
-2 bad usage or input, 130 stopped by Ctrl-C, 141 nobody reads the output any more.
+Results go to standard output, all else to standard error. Exit status: 0 done, 1 drift found with --fail-on-drift, 2 bad usage
+or input, 130 stopped by Ctrl-C, 141 the pipe that reads the output was closed.
 """
 
 import os
@@ -18,7 +18,7 @@ from supersample.errors import SupersampleError
 
 __all__ = ["COMMANDS", "group"]
 
-#: Where each command is, and its one line in the list of commands, which is shown without importing any of them.
+#: The module of each command, and its line in the list of commands, so that the list is shown without importing any of them.
 COMMANDS = {
     "summarize": ("supersample.cli.summarize", "Find the rows that stand for a table."),
     "compare": ("supersample.cli.compare", "Do two data sets, or summaries, differ, and where?"),
@@ -30,13 +30,13 @@ COMMANDS = {
 
 
 class _Group(click.Group):
-    """Commands that are imported when they are asked for.
+    """Commands that are imported on use.
 
-    Their failures are told in one line, without a traceback, unless they are faults of the program.
+    Their errors are printed in one line, without a traceback, unless they are faults of the program.
     """
 
     def resolve_command(self, ctx: click.Context, args: list[str]) -> tuple[str | None, click.Command | None, list[str]]:
-        """Import the command that was asked for; until then the group knows its name and one line of help."""
+        """Import the requested command; until then the group has only its name and one line of help."""
         name, known, rest = super().resolve_command(ctx, args)
         if name is None or known is None:
             return name, known, rest
@@ -45,14 +45,14 @@ class _Group(click.Group):
         return name, command, rest
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command that was asked for."""
+        """Run the requested command."""
         try:
             with working():
                 done = super().invoke(ctx)
-                if sys.stdout is not None:  # None where the caller closed it: then results go nowhere, as was asked for
+                if sys.stdout is not None:  # None if the caller closed it: then results are discarded
                     sys.stdout.flush()
         except BrokenPipeError:
-            # What is still unwritten would fail again when the process ends.
+            # Unwritten output would fail again when the process ends.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             ctx.exit(141)
         except (SupersampleError, OSError) as error:

@@ -1,4 +1,4 @@
-"""Options that several commands have, and how their values are read."""
+"""Options shared by several commands, and the parsing of their values."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 def summary_file(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a name that no summary can be written to before anything is read, so that no work is lost at the end."""
+    """Refuse a path that no summary can be written to, before anything is read, so that no work is lost at the end."""
     _refuse_no_folder(option, path)
     if path is not None and _is_data_file(path):
         raise click.BadParameter(f"{str(path)!r} is the name of a data file; try {path.stem + '.ss'!r}", param=option)
@@ -23,7 +23,7 @@ def summary_file(_: click.Context, option: click.Parameter, path: Path | None) -
 
 
 def page_file(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
-    """Refuse a name that no page can be written to before anything is read."""
+    """Refuse a path that no page can be written to, before anything is read."""
     _refuse_no_folder(option, path)
     if path is not None and path.suffix.lower() not in (".html", ".htm"):
         raise click.BadParameter(f"{str(path)!r} must end in .html, since a page is written there", param=option)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["as_rows", "plain", "printable", "say", "tell", "tell_json", "text_table"]
 
-#: Columns that a summary adds to rows, shown first and in this way.
+#: Columns that a summary adds to rows, shown first and in this format.
 _ADDED = {"_row": "{:,}", "_weight": "{:.2%}", "_witness": "{:+.2g}", "_nearest": "{}"}
 _LONGEST = 24
 
@@ -36,7 +36,7 @@ def tell_json(value: Mapping[str, Any]) -> None:
 
 
 def printable(text: str) -> str:
-    r"""Replace what is no text, since a value of the data could otherwise steer the reader's terminal.
+    r"""Replace unprintable characters, since a value of the data could otherwise control the reader's terminal.
 
     >>> printable("a\x1b[2Jb\nc")
     'a�[2Jb\nc'
@@ -45,7 +45,7 @@ def printable(text: str) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as what JSON has: numbers that are none or infinite become null, times ISO text, bytes base64."""
+    """Return a value in the types of JSON: NaN and infinities become null, times ISO text, bytes base64."""
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -69,7 +69,7 @@ def as_rows(table: "pa.Table", rows: int | None = None) -> list[dict[str, Any]]:
 
 
 def text_table(table: "pa.Table", rows: int) -> str:
-    """Lay the first rows of a table out as text, as many columns as fit into the width of the terminal."""
+    """Format the first rows of a table as text, with as many columns as fit the width of the terminal."""
     added = [name for name in _ADDED if name in table.column_names]
     names = added + [name for name in table.column_names if name not in added]
     shown = [_column(name, table.column(name).slice(0, rows)) for name in names]

@@ -1,4 +1,4 @@
-"""Summaries made or loaded for a command, with a progress bar and a word on what to do when they are stopped."""
+"""Make or load summaries for a command, with a progress bar and, after Ctrl-C, a message on how to resume."""
 
 import sys
 from collections.abc import Mapping, Sequence
@@ -25,15 +25,15 @@ def run(
     progress: bool | None = None,
     quiet: bool = False,
 ) -> "Summary":
-    """Summarise what has these names, with a bar where one is wanted; Ctrl-C ends the command with a word on the checkpoint.
+    """Summarise the named data, with a bar if one is wanted; Ctrl-C ends the command with a message on the checkpoint.
 
-    source: what they name, where it has been opened.
+    source: the named data, if they were opened before.
     """
     with starting():
         from supersample.summary import summarize
         from supersample.summary.progress import Bar
 
-    # Standard error is None where the caller closed it.
+    # Standard error is None if the caller closed it.
     wanted = sys.stderr is not None and sys.stderr.isatty() if progress is None else progress
     label = names if isinstance(names, str) else names[0] if len(names) == 1 else f"{len(names)} sources"
     bar = Bar("standard input" if label == "-" else Path(label).name)
@@ -55,7 +55,7 @@ def load(path: str | Path, name: str) -> "Summary":
 
 
 def is_data(path: str) -> bool:
-    """Tell data by their name from a saved summary: a folder, a pattern, standard input, or a data file's extension."""
+    """Return whether a path names data, not a saved summary: a folder, a pattern, standard input, or a data file."""
     with starting():
         from supersample.records.sources.paths import format_of
     return path == "-" or Path(path).is_dir() or format_of(Path(path)) is not None or (
@@ -68,4 +68,4 @@ def _where_to_go_on(checkpoint: Path | None) -> str:
         return "nothing is kept of it (with --checkpoint FILE, the same command goes on where it stopped)"
     if checkpoint.exists():
         return f"the same command goes on from {str(checkpoint)!r}"
-    return "nothing was read yet, so the same command begins anew"
+    return "nothing was read yet, so the same command starts again"

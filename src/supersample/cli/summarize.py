@@ -80,7 +80,7 @@ def _refuse_equal(paths: dict[str, Path | None]) -> None:
 
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the arguments of ss.summarize that were given; its own defaults stand for the others."""
+    """Return the arguments of ss.summarize that were given; the others keep its defaults."""
     names = ("prototypes", "criticisms", "weight", "kernel", "bandwidth", "features", "n_features", "checkpoint")
     settings = {name: options[name] for name in names if options[name] is not None}
     columns = parse_columns(options["columns"])

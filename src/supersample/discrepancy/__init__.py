@@ -1,4 +1,4 @@
-"""How far two data sets are from each other, and whether that could be chance."""
+"""The discrepancy between two data sets, and tests of whether it could be chance."""
 
 from supersample.discrepancy.circular import circular_discrepancy, circular_ensemble
 from supersample.discrepancy.mmd import mmd2

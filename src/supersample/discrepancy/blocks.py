@@ -1,4 +1,4 @@
-"""Unbiased MMD^2 within small blocks of rows: what the B-test and MMD-linear average."""
+"""Unbiased MMD^2 within small blocks of rows; the B-test and MMD-linear average these values."""
 
 import math
 
@@ -10,7 +10,7 @@ from supersample.kernels import Kernel
 
 __all__ = ["block_values"]
 
-#: Blocks with more rows than this get a Gram matrix each; smaller ones are done all at once, a pair of places at a time.
+#: Blocks with more rows than this get a Gram matrix each; smaller ones are computed together, a pair of places at a time.
 _LARGEST_AT_ONCE = 8
 
 
@@ -18,7 +18,8 @@ def block_values(x: Points, y: Points, kernel: Kernel, *, linear: bool) -> Float
     """Return the unbiased MMD^2 of each block; every row is in exactly one.
 
     Block b holds rows b, b + B, b + 2 B, ... of both samples, so that samples of different sizes fill the same number B of
-    blocks. B is as large as leaves each block two rows of both (linear), or about sqrt(n) of the smaller (block).
+    blocks. B is the largest number with at least two rows of each sample a block (linear), or about sqrt(n) rows of the smaller
+    sample a block (block).
     """
     smaller = min(x.shape[0], y.shape[0])
     rows_a_block = 2 if linear else max(2, math.isqrt(smaller))
@@ -44,7 +45,7 @@ def _unbiased(x: Floats, y: Floats, kernel: Kernel) -> float:
 
 
 def _all_at_once(x: Floats, y: Floats, kernel: Kernel, n_blocks: int) -> Floats:
-    """Do all blocks together: for each pair of places in a block, the kernel between the rows at those places."""
+    """Compute all blocks together: for each pair of places in a block, the kernel between the rows at those places."""
     sizes = {name: _sizes(points.shape[0], n_blocks) for name, points in (("x", x), ("y", y))}
     places = {
         name: [points[start : start + n_blocks] for start in range(0, points.shape[0], n_blocks)]

@@ -1,4 +1,4 @@
-"""How far a selection is from the data, judged by features that the selection never saw."""
+"""The MMD between a selection and the data, estimated by held-out features."""
 
 from typing import Any, NamedTuple
 
@@ -15,7 +15,7 @@ from supersample.features.random_fourier import Waves
 
 __all__ = ["Certificate", "captured_energy", "certify", "checked_bound", "random_baseline", "theorem_one"]
 
-#: Random sets that a baseline is taken over, at most.
+#: Largest number of random sets for a baseline.
 _MOST_SETS = 20
 
 
@@ -29,10 +29,10 @@ class Certificate(NamedTuple):
 def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certificate:
     """Return the held-out estimate of MMD between equally weighted points and the stream.
 
-    MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (FMMD eq. 4). The held-out
-    frequencies are independent of the selection, so their average is unbiased, and its standard error is that of a mean of
-    independent terms (carried to the root by its derivative). For kernels without frequencies the held-out features are
-    Nystroem features on other landmarks: then MMD is measured on what those span, and there is no standard error (NaN).
+    MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (Zhao and Meng 2015, eq. 4). The
+    held-out frequencies are independent of the selection, so their average is unbiased, and its standard error is that of a
+    mean of independent terms (converted to the root by its derivative). For kernels without a spectrum the held-out features
+    are Nystroem features on other landmarks: then MMD is measured in their span, and there is no standard error (NaN).
     """
     difference = moments.mean() - held_out.transform(points).mean(axis=0, dtype=np.float64)
     squares = difference * difference
@@ -47,8 +47,8 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certifica
 def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shares: Floats, size: int, seed: Seed) -> float:
     """Return the held-out MMD of `size` rows drawn at random: the root mean square over sets drawn from a sample.
 
-    sample: rows in random order with their shares of the data. Where these are equal, the rows are cut into sets of `size`;
-    otherwise sets are drawn by share. At most 20 are looked at: one alone would tell mostly its own luck.
+    sample: rows in random order with their shares of the data. If these are equal, the rows are cut into sets of `size`;
+    otherwise sets are drawn by share. At most 20 sets are used; a single one would be mostly chance.
     """
     if shares.min() == shares.max():
         sets = max(1, min(_MOST_SETS, sample.shape[0] // size))
@@ -61,15 +61,16 @@ def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shar
 
 
 def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:
-    """Return the bound on MMD that holds with probability 1 - delta (SSR Theorem 1), from `n_features` random features.
+    """Return the bound on MMD that holds with probability 1 - delta from `n_features` random features.
 
-    MMD^2 <= k0 sqrt(128 log(1/delta) / D) + |mu - nu|^2. It is loose: it does not know how much the terms vary.
+    MMD^2 <= k0 sqrt(128 log(1/delta) / D) + |mu - nu|^2. This is Theorem 1 of Paige, Sejdinovic and Wood 2016. It is loose,
+    since it does not use the variance of the terms.
     """
     return float(np.sqrt(k0 * np.sqrt(128.0 * np.log(1.0 / delta) / n_features) + mmd * mmd))
 
 
 def checked_bound(mmd: float, held_out: FeatureMap, delta: Any) -> float:
-    """Return the bound of Theorem 1 for what a user asks for, or say why there is none."""
+    """Return the bound of Theorem 1 for a user's `delta`, or raise an error that says why there is none."""
     if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating) or not 0 < delta < 1:
         raise InputError(f"delta must lie between 0 and 1, got {delta!r}; 0.05 gives a bound that holds 95 times in 100")
     kernel = held_out.kernel
@@ -81,7 +82,7 @@ def checked_bound(mmd: float, held_out: FeatureMap, delta: Any) -> float:
 def captured_energy(feature_map: FeatureMap, points: Floats, shares: Floats) -> float:
     """Return the share of E k(x, x) that the landmarks of a map span; 1 for maps without landmarks.
 
-    What is left is seen through random features only: near 0 the landmarks cover the data, near 1 they know nothing of it.
+    Near 1 the landmarks cover the data, near 0 they do not. A Landmark map approximates the rest by random features.
     """
     spanned = feature_map.spanned if isinstance(feature_map, Landmark) else feature_map
     if not isinstance(spanned, Nystroem):

@@ -1,4 +1,7 @@
-"""Circular discrepancy: two samples wrapped around a circle, and the ensemble over many projections (FMMD section 3)."""
+"""Circular discrepancy of two samples wrapped around a circle, and its ensemble over many projections.
+
+Section 3 of Zhao and Meng 2015.
+"""
 
 from typing import Literal
 
@@ -30,11 +33,11 @@ def circular_discrepancy(
 ) -> float:
     """Return the discrepancy of two samples of angles, in radians.
 
-    sine: sup_y of E sin(y - X) - E sin(y - Y) (FMMD eq. 7), which is the amplitude |E exp(iX) - E exp(iY)| (Claim 5): how well
-    one diameter separates the two samples. It sees only the first trigonometric moment.
-    mallows: the least work to move one sample into the other along the circle (Wasserstein-1 on the circle; the paper's
-    proposed extension), zero only if the samples are the same: min over c of the integral of |F - G - c|, where the best c is
-    a median of F - G. O(n log n).
+    sine: sup_y of E sin(y - X) - E sin(y - Y) (Zhao and Meng 2015, eq. 7), equal to the amplitude |E exp(iX) - E exp(iY)|
+    (Claim 5 there): how well one diameter separates the two samples. It depends only on the first trigonometric moment.
+    mallows: the least work to move one sample into the other along the circle (Wasserstein-1 on the circle, the extension that
+    the paper proposes), zero only if the samples are the same: min over c of the integral of |F - G - c|, where the best c is a
+    median of F - G. O(n log n).
 
     >>> import numpy as np
     >>> circular_discrepancy([0.0, np.pi], [np.pi / 2, 3 * np.pi / 2]) < 1e-12
@@ -62,9 +65,10 @@ def circular_ensemble(
 ) -> float:
     """Return the circular discrepancies over random frequencies of a kernel, combined by a norm.
 
-    Each frequency wraps both samples around a circle by w.x mod 2 pi (FMMD eq. 5, 6). With distance="sine" and norm=2 the
-    result is the biased estimate of MMD (Definition 3, Claim 6); norm=1 is their mean, norm=inf the worst frequency, and
-    distance="mallows" another metric altogether: the extensions that the paper proposes. O(n (d + log n) L) time.
+    Each frequency wraps both samples around a circle by w.x mod 2 pi (Zhao and Meng 2015, eq. 5 and 6). With distance="sine"
+    and norm=2 the result is the biased estimate of MMD (Definition 3 and Claim 6 there). The paper proposes the others as
+    extensions: norm=1 is the mean, norm=inf the worst frequency, and distance="mallows" a different metric. O(n (d + log n) L)
+    time.
 
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(500, 2))
@@ -96,7 +100,7 @@ def circular_ensemble(
     largest = float(values.max())
     if np.isinf(norm) or largest == 0.0:
         return float(scale * largest)
-    # Relative to the largest, since high powers of small numbers vanish.
+    # Relative to the largest, since high powers of small numbers underflow.
     return float(scale * largest * np.mean((values / largest) ** norm) ** (1.0 / norm))
 
 
@@ -107,7 +111,7 @@ def _discrepancies(angles: Floats, signed: Weights, distance: str) -> Floats:
     wrapped = np.mod(angles, 2.0 * np.pi)
     order = np.argsort(wrapped, axis=0)
     places = np.take_along_axis(wrapped, order, axis=0)
-    # F - G is constant between neighbouring angles, the last stretch running on to the first angle of the next turn.
+    # F - G is constant between neighbouring angles; the last interval ends at the first angle of the next turn.
     heights = np.cumsum(signed[order], axis=0)
     lengths = np.diff(places, axis=0, append=places[:1] + 2.0 * np.pi)
     return np.array([_work(heights[:, k], lengths[:, k]) for k in range(angles.shape[1])])

@@ -1,4 +1,4 @@
-"""Two samples compared by their mean features alone: what is left of them when the data are gone."""
+"""A two-sample test by mean features only, for samples whose rows are no longer available."""
 
 from typing import NamedTuple
 
@@ -11,15 +11,15 @@ from supersample.discrepancy.result import QUANTILES
 
 __all__ = ["Embedded", "FeatureTest", "compare_embedded"]
 
-#: A spread this small beside the largest squared feature is rounding: the rows are all alike.
+#: A spread below this share of the largest squared feature is rounding: the rows are all equal.
 _NO_SPREAD = 1e-12
 
 
 class Embedded(NamedTuple):
-    """What is known of a sample: its mean features, and the features of some of its rows with their shares of it.
+    """What is stored of a sample: its mean features, and the features of some rows with their shares of the sample.
 
-    effective_rows: (sum w)^2 / sum w^2 of all rows. ratios: weight of each kept row over the mean weight that a row drawn in
-    proportion to weight has; 1 where all weigh alike. squared_norm: E |phi|^2 over all rows, or None to take the kept rows'.
+    effective_rows: (sum w)^2 / sum w^2 of all rows. ratios: weight of each kept row over the mean weight of a row drawn in
+    proportion to weight; 1 if all weights are equal. squared_norm: E |phi|^2 over all rows, or None to use the kept rows.
     """
 
     mean: Floats
@@ -31,7 +31,7 @@ class Embedded(NamedTuple):
 
 
 class FeatureTest(NamedTuple):
-    """MMD^2 between two samples in features, the chance of one as large under the null, and the null's weights of chi^2_1."""
+    """MMD^2 between two samples in features, its p-value, and the weights of chi^2_1 under the null."""
 
     statistic: float
     pvalue: float
@@ -43,7 +43,7 @@ class FeatureTest(NamedTuple):
         return float(self.null_weights.sum())
 
     def null_quantiles(self) -> dict[float, float]:
-        """Return the quantiles of MMD^2 under the null; each takes as long as all else in narrow tables."""
+        """Return the quantiles of MMD^2 under the null; in narrow tables each takes as long as the rest of the test."""
         if self.null_weights.size == 0:
             return dict.fromkeys(QUANTILES, 0.0)
         return {level: weighted_chi2.quantile(level, self.null_weights) for level in QUANTILES}
@@ -54,9 +54,9 @@ def compare_embedded(left: Embedded, right: Embedded) -> FeatureTest:
     """Test whether two samples have the same mean features.
 
     Under the null, |mu_x - mu_y|^2 tends to sum_l lambda_l chi^2_1 with lambda the eigenvalues of the covariance of
-    mu_x - mu_y. Where rows weigh alike that is (1/m + 1/n) C with C the pooled covariance of the features (FMMD section 5, the
-    spectral null); otherwise the sum of sum_i (w_i / W)^2 (phi_i - mu)(phi_i - mu)^T over both samples. Both come from the rows
-    that were kept, and the sum of the eigenvalues from all rows where it is known. O(B D^2 + D^3).
+    mu_x - mu_y. With equal weights that is (1/m + 1/n) C with C the pooled covariance of the features (Zhao and Meng 2015,
+    section 5, the spectral null); otherwise the sum of sum_i (w_i / W)^2 (phi_i - mu)(phi_i - mu)^T over both samples. Both are
+    computed from the kept rows, and the sum of the eigenvalues from all rows where it is known. O(B D^2 + D^3).
     """
     difference = left.mean - right.mean
     statistic = float(difference @ difference)
@@ -67,7 +67,7 @@ def compare_embedded(left: Embedded, right: Embedded) -> FeatureTest:
 
 
 def _null_weights(left: Embedded, right: Embedded) -> Floats | None:
-    """Return the eigenvalues of the covariance of the difference of means; None where the rows do not vary."""
+    """Return the eigenvalues of the covariance of the difference of means; None if the rows do not vary."""
     sides = (left, right)
     sizes = np.array([each.effective_rows for each in sides])
     parts = sizes / sizes.sum()
@@ -90,7 +90,7 @@ def _null_weights(left: Embedded, right: Embedded) -> Floats | None:
     own = float(np.trace(covariance))
     if not (own > _NO_SPREAD * largest / sizes.min() and trace > 0):
         return None
-    # One degree of freedom went into the mean.
+    # The mean takes one degree of freedom.
     correction = sizes.sum() / max(sizes.sum() - 1.0, 1.0)
     values = np.maximum(np.linalg.eigvalsh(covariance), 0.0)
     return np.asarray(values * (correction * trace / own))

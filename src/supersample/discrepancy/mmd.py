@@ -39,19 +39,19 @@ def mmd2(
 ) -> float:
     """Return the squared maximum mean discrepancy between two samples.
 
-    MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y) (FMMD eq. 1 and appendix A). "biased" counts a row with itself and
-    is never negative; "unbiased" does not, and its mean is the discrepancy of the distributions. The default is "biased" for
-    the methods that have both, "unbiased" for "block" and "linear", which have only that.
+    MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y) (Zhao and Meng 2015, eq. 1 and appendix A). "biased" includes pairs
+    of a row with itself and is never negative; "unbiased" leaves them out, and its mean is the discrepancy of the
+    distributions. The default is "biased", and "unbiased" for "block" and "linear", the only estimator of these.
 
     method:
         exact: all pairs, in blocks on all cores; O((m + n)^2 d) time, memory independent of m and n.
-        fourier, fastfood: the means of `n_features` random features (FMMD Algorithm 1; two features are one frequency of the
-            paper); O((m + n) d D), or D log d in place of d D.
+        fourier, fastfood: the means of `n_features` random features (Zhao and Meng 2015, Algorithm 1; two features are one
+            frequency of the paper); O((m + n) d D), or D log d in place of d D.
         block: the mean over blocks of about sqrt(min(m, n)) rows (B-test, Zaremba et al. 2013); O((m + n)^1.5 d).
         linear: the same with two rows a block (MMD-linear, but all rows are used when m and n differ); O((m + n) d).
     kernel: a name, a kernel, or a function of two arrays; a "median" bandwidth is taken from the pooled rows.
     weight_x, weight_y: a weight for each row, not for "block" and "linear".
-    random_state: for the frequencies, and for the rows that the median distance is taken from.
+    random_state: draws the frequencies, and the rows that the median distance is taken from.
 
     >>> import numpy as np
     >>> x, y = np.zeros((3, 1)), np.ones((2, 1))
@@ -78,7 +78,7 @@ def mmd2(
 
 
 def choose_estimator(estimator: str | None, method: str) -> Estimator:
-    """Return the estimator asked for, or the method's own, refusing what a method does not have."""
+    """Return the given estimator, or the method's default; refuse one that the method does not have."""
     only_unbiased = method in ("block", "linear")
     if estimator is None:
         return "unbiased" if only_unbiased else "biased"
@@ -120,7 +120,7 @@ def _quadratic_form(left: Floats, right: Floats, a: Floats, b: Floats, kernel: K
             values = values.reshape(tile.shape[0], -1)
             kernel.fill(left[rows], right[columns], values)
             if symmetric and columns.start < rows.stop:
-                # Keep what lies above the diagonal only; the part below is its mirror image.
+                # Keep only the part above the diagonal; the part below is its mirror image.
                 values[np.arange(columns.start, columns.stop) <= np.arange(rows.start, rows.stop)[:, None]] = 0.0
             parts.append(float(a[rows] @ (values @ b[columns])))
         return math.fsum(parts)

@@ -1,4 +1,4 @@
-"""Quadratic forms of dealt samples: sums of k over all pairs, for many ways to deal the pooled rows at once."""
+"""Sums of k over all pairs of two samples, for many resamples of the pooled rows at once."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ _SPECTRUM_ROWS = 4000
 
 
 class Pairs(NamedTuple):
-    """For each way of dealing: sums of k over pairs within x, within y and across, and of k(x, x) within each."""
+    """For each resample: sums of k over pairs within x, within y and across, and of k(x, x) within each."""
 
     xx: Floats
     yy: Floats
@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
     y_diagonal: Floats
 
     def statistics(self, m: int, n: int, estimator: Estimator) -> Floats:
-        """Return MMD^2 for each way of dealing m and n rows."""
+        """Return MMD^2 for each resample of m and n rows."""
         across = 2.0 * self.xy / (float(m) * n)
         if estimator == "biased":
             return np.asarray(self.xx / float(m) ** 2 + self.yy / float(n) ** 2 - across)
@@ -47,7 +47,7 @@ class Pairs(NamedTuple):
 
 
 class Forms(ABC):
-    """The pooled rows as a kernel matrix that is never held whole."""
+    """The kernel matrix of the pooled rows, which is not stored."""
 
     @abstractmethod
     def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[Pairs]:
@@ -55,11 +55,11 @@ class Forms(ABC):
 
     @abstractmethod
     def spectrum(self, seed: Seed) -> Floats:
-        """Return the eigenvalues of the pooled covariance of the first kernel, their sum set to that of all rows."""
+        """Return the eigenvalues of the pooled covariance of the first kernel, scaled to the trace of all rows."""
 
 
 class FeatureForms(Forms):
-    """Forms in the space of random features: n x D x columns multiplications, and no kernel value."""
+    """Forms in the space of random features: n x D x columns multiplications, without kernel values."""
 
     def __init__(self, samples: TwoSamples, kernels: Sequence[Kernel], method: str, n_features: int, seed: Seed) -> None:
         self.samples = samples
@@ -70,7 +70,7 @@ class FeatureForms(Forms):
         self._centres: list[Reals] | None = None
 
     def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[Pairs]:
-        """Sum features over each dealt sample; sums over pairs are inner products of those."""
+        """Sum features over each resample; sums over pairs are inner products of these."""
         sizes = (self.samples.x.shape[0], self.samples.y.shape[0])
         width = self.maps[0].n_features
         sums = [np.zeros((2, width, n_columns)) for _ in self.maps]
@@ -100,7 +100,7 @@ class FeatureForms(Forms):
         """Take the eigenvalues of the smaller of covariance and Gram matrix of a sample, and the trace of all rows."""
         features = self.maps[0].transform(self.samples.sample(_SPECTRUM_ROWS, seed.child("spectrum"))).astype(np.float64)
         features -= features.mean(axis=0)
-        with one_blas_thread():  # on busy cores, BLAS threads waiting for each other take longer than one alone
+        with one_blas_thread():  # on busy cores, several BLAS threads wait for each other and are slower than one
             small = features.T @ features if features.shape[0] > features.shape[1] else features @ features.T
             values = np.maximum(np.linalg.eigvalsh(small) / (features.shape[0] - 1), 0.0)
         if features.shape[0] == self.samples.n:
@@ -179,13 +179,13 @@ class ExactForms(Forms):
 
 
 def _with_trace(values: Floats, trace: float) -> Floats:
-    """Scale eigenvalues of a sample of rows to the sum that all rows give; constant rows have none to scale."""
+    """Scale eigenvalues of a sample of rows to the trace of all rows; for constant rows all are 0 and stay so."""
     total = float(values.sum())
     return np.asarray(values * (trace / total)) if total > 0 else values
 
 
 def _shared_factors(kernels: Sequence[Kernel]) -> list[float] | None:
-    """Return bandwidth_0 / bandwidth_i if the kernels differ in a scalar bandwidth alone: one projection serves all."""
+    """Return bandwidth_0 / bandwidth_i if the kernels differ only in a scalar bandwidth: they share one projection."""
     first = kernels[0]
     factors = []
     for kernel in kernels:

@@ -1,6 +1,6 @@
-"""Label matrices: each column a way to deal the pooled rows into two samples, made block by block of rows.
+"""Label matrices, made block by block of rows: each column assigns the pooled rows to two samples.
 
-Everything that a resampled statistic needs is a product of kernel or features with such a matrix.
+A resampled statistic is computed from products of kernel or features with such a matrix.
 """
 
 from collections.abc import Iterator
@@ -20,13 +20,14 @@ Resampling = Literal["observed", "permutation", "bootstrap", "gaussian"]
 def deal(
     how: Resampling, sizes: tuple[int, int], n_columns: int, block_rows: int, seed: Seed
 ) -> Iterator[tuple[Reals, Reals | None]]:
-    """Yield, for each block of pooled rows, how often each row is in the first and in the second sample (rows x columns).
+    """Yield, for each block of pooled rows, the count of each row in the first and in the second sample (rows x columns).
 
-    observed: one column, the samples as they came.
-    permutation: the pooled rows dealt anew without replacement; the second matrix is None, being one minus the first.
+    observed: one column, the given samples.
+    permutation: the pooled rows assigned at random without replacement; the second matrix is None, since it is one minus the
+    first.
     bootstrap: both samples drawn with replacement from the pooled rows.
     gaussian: standard normal numbers, centred, and zeros: for simulating the limit of the null distribution.
-    Only a block is ever held: how many of its rows fall to each sample is drawn first, then which.
+    Only one block is held at a time: the number of its rows in each sample is drawn first, then which rows.
     """
     generator = seed.child(how).generator()
     m, n = sizes
@@ -65,7 +66,7 @@ def _column_means(generator: np.random.Generator, n: int, n_columns: int, block_
 
 
 def _draw(draws: npt.NDArray[np.int64], rows: int, generator: np.random.Generator) -> Reals:
-    """Throw draws[c] balls into the rows of column c and count them."""
+    """Draw rows of column c draws[c] times, with replacement, and count each."""
     columns = np.repeat(np.arange(draws.size), draws)
     balls = generator.integers(0, rows, size=columns.size)
     counts = np.bincount(balls * draws.size + columns, minlength=rows * draws.size)

@@ -1,4 +1,4 @@
-"""What a two-sample test returns."""
+"""The result of a two-sample test."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -17,10 +17,10 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 
 @dataclass(frozen=True)
 class TestResult:
-    """The result of a two-sample test: how far apart, and how surprising that would be between samples of one population.
+    """The result of a two-sample test: the distance between the samples, and its p-value.
 
     statistic: MMD^2 by the test's method; for a family of kernels, the largest.
-    pvalue: the chance of a statistic at least as large if both samples came from one population; never 0.
+    pvalue: the probability of a statistic at least as large if both samples came from one population; never 0.
     null_quantiles: statistic values that the null distribution stays below with the given probability.
     kernel: the kernel used, bandwidth included; for a family, the one with the largest statistic.
 
@@ -32,7 +32,7 @@ class TestResult:
     (0.01, True, 200)
     """
 
-    __test__: ClassVar[bool] = False  # not a test case, whatever its name says to test runners
+    __test__: ClassVar[bool] = False  # not a test case, despite its name
 
     statistic: float
     pvalue: float
@@ -48,7 +48,7 @@ class TestResult:
     family_statistics: tuple[tuple[Kernel, float], ...] = ()
 
     def rejects(self, level: float = 0.05) -> bool:
-        """Say whether the samples differ at this level, the chance of saying so of samples that do not."""
+        """Return whether the samples differ at this level, the probability of rejecting samples that do not differ."""
         if np.ndim(level) or np.asarray(level).dtype.kind not in "iuf":
             raise InputTypeError(f"level must be a number, got {type(level).__name__}; 5% is 0.05")
         if not 0 <= level <= 1:
@@ -56,7 +56,7 @@ class TestResult:
         return bool(self.pvalue <= level)
 
     def __str__(self) -> str:
-        """Say it in words."""
+        """Return the result in words."""
         verdict = "differ" if self.rejects() else "show no difference"
         how = f"{self.method}, {self.n_features} features" if self.n_features else self.method
         null = f"{self.null}, {self.n_resamples} resamples" if self.n_resamples else self.null

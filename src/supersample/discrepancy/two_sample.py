@@ -22,7 +22,7 @@ __all__ = ["two_sample_test"]
 
 Null = Literal["permutation", "bootstrap", "spectral", "normal"]
 
-#: Statistics closer than this share of their size are ties that rounding has pulled apart; ties count against rejection.
+#: Statistics closer than this share of their size are ties up to rounding; ties count against rejection.
 _TIE = 1e-5
 
 
@@ -38,20 +38,23 @@ def two_sample_test(
     n_features: int = 1024,
     random_state: RandomState = None,
 ) -> TestResult:
-    """Test whether two samples come from one population, by their maximum mean discrepancy (FMMD section 4.4).
+    """Test whether two samples come from one population, by their maximum mean discrepancy.
+
+    The tests are those of Zhao and Meng 2015, section 4.4.
 
     method: as in `mmd2`; the default scales linearly in the rows.
     null: the distribution of the statistic if both samples came from one population. Permutation and bootstrap are matrix
         products of features with label vectors, O(n D) for each resample.
-        permutation (the default): rows dealt anew into the two samples. Exact at any size: rejects at most as often as stated.
-        bootstrap: both samples drawn anew from the pooled rows with replacement. Asymptotically exact.
+        permutation (the default): rows assigned to the two samples at random. Exact at any size: rejects at most as often
+            as stated.
+        bootstrap: both samples drawn from the pooled rows with replacement. Asymptotically exact.
         spectral: the limit, a mixture of chi-squared variables with the eigenvalues of the pooled covariance as weights; no
-            resampling. Asymptotically exact. With a family of kernels, which has no closed form, it is simulated.
-        normal: for "block" and "linear" (and only for them), whose statistics are means over independent blocks; Student's t.
+            resampling. Asymptotically exact. For a family of kernels there is no closed form, and it is simulated.
+        normal: for "block" and "linear" only, since their statistics are means over independent blocks; Student's t.
             Conservative with few blocks.
     kernel: one kernel, or a family as a list of kernels or of bandwidths; then the statistic is the largest MMD^2 over the
-        family and the null distribution is maximised alike, so the level holds. A "median" bandwidth comes from the pooled
-        rows, without regard to their labels.
+        family and the null distribution is maximised in the same way, so the level holds. A "median" bandwidth comes from
+        the pooled rows, whatever their sample.
 
     The p-value of a resampled null is (1 + #{null >= observed}) / (1 + n_resamples); no p-value is ever 0.
 
@@ -142,7 +145,7 @@ def _spectral(
     if not trace > 0:
         return 1.0, dict.fromkeys(QUANTILES, 0.0)
     spread = 1.0 / m + 1.0 / n
-    # The unbiased statistic is the biased one less its mean under the null.
+    # The unbiased statistic is the biased one minus its mean under the null.
     shift = spread * trace if estimator == "unbiased" else 0.0
     pvalue = weighted_chi2.survival((observed + shift) / spread, weights)
     return pvalue, {level: spread * weighted_chi2.quantile(level, weights) - shift for level in QUANTILES}
@@ -165,7 +168,7 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method)
     if error > rounding:
         pvalue = float(special.stdtr(values.size - 1, -mean / error))
     else:
-        # All blocks agree: under the null a block is as likely above zero as below, so n of n has this chance.
+        # All blocks agree: under the null a block is as likely above zero as below, so all n above have this probability.
         pvalue = 0.5**values.size if mean > rounding else 1.0
     quantiles = {level: float(error * special.stdtrit(values.size - 1, level)) for level in QUANTILES}
     return TestResult(

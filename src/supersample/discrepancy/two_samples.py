@@ -1,4 +1,4 @@
-"""Two samples as one: checked, put on a common origin, and with a kernel chosen from the pooled rows alone."""
+"""Two checked samples with a common origin, and a kernel resolved from the pooled rows only."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -17,7 +17,7 @@ __all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]
 
 #: Rows of each sample that the origin and the median distance are taken from.
 _LOOK = 1000
-#: Rows of both samples that a function is tried on.
+#: Rows of both samples that a kernel function is tested on.
 _TRIED = 50
 
 
@@ -59,7 +59,7 @@ def pool(x: PointsLike, y: PointsLike, *, min_rows: int) -> TwoSamples:
 
 
 def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> tuple[Kernel, ...]:
-    """Resolve "median" bandwidths from a sample of the pooled rows: a choice that saw the labels would cost the level."""
+    """Resolve "median" bandwidths from a sample of the pooled rows: using the labels would invalidate the level."""
     places = np.linspace(0, samples.n - 1, min(_TRIED, samples.n)).astype(np.int64)
     for kernel in kernels:
         tried = np.concatenate([samples.rows(int(place), int(place) + 1) for place in places])

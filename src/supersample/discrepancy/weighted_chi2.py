@@ -1,4 +1,4 @@
-"""The distribution of sum_l lambda_l chi^2_1: what a degenerate V-statistic such as MMD^2 tends to under the null."""
+"""The distribution of sum_l lambda_l chi^2_1: the limit of a degenerate V-statistic such as MMD^2 under the null."""
 
 import numpy as np
 from scipy import optimize, special
@@ -8,26 +8,26 @@ from supersample.errors import InputError
 
 __all__ = ["quantile", "survival"]
 
-#: Weights below this share of the largest change nothing that float64 can show.
+#: Weights below this share of the largest do not change the result in float64.
 _NEGLIGIBLE = 1e-12
 #: Distance from the mean, in standard deviations, within which the saddlepoint formula is 0 / 0 and is interpolated.
 _NEAR_MEAN = 1e-3
-#: So many standard deviations below the mean nothing is left that float64 could tell from 1.
+#: More than this many standard deviations below the mean, the probability is 1 in float64.
 _CERTAIN = 9.0
-#: Probabilities under this come from the saddlepoint formula, whose error is relative, not absolute.
+#: Probabilities below this come from the saddlepoint formula; its error is relative, not absolute.
 _FAR_TAIL = 1e-5
-#: Terms of the inversion summed at a time, and at most.
+#: Terms of the inversion summed at a time, and their largest number.
 _TERMS, _MOST_TERMS = 512, 1 << 17
-#: Weights under this share of the largest enter the inversion together, as one normal variable.
+#: Weights below this share of the largest enter the inversion together, as one normal variable.
 _SMALL = 1e-3
 
 
 def survival(x: float, weights: Floats) -> float:
     """Return P(sum_l weights_l chi^2_1 > x).
 
-    By inversion of the characteristic function (Imhof 1961, as a midpoint sum) to about 1e-6, and under 1e-5 by the saddlepoint
-    formula of Lugannani and Rice (Kuonen 1999), whose error is a few parts in a hundred of the probability however small that
-    is. One weight alone is a gamma distribution. Never zero: it stays at the smallest normal float64.
+    By inversion of the characteristic function (Imhof 1961, as a midpoint sum) to about 1e-6, and below 1e-5 by the saddlepoint
+    formula of Lugannani and Rice (Kuonen 1999) to a few per cent of the probability. A single weight gives a gamma
+    distribution. Never zero: at least the smallest normal float64.
 
     >>> round(survival(3.841459, np.array([1.0])), 6)
     0.05
@@ -35,12 +35,12 @@ def survival(x: float, weights: Floats) -> float:
     kept = _kept(weights)
     if x <= 0:
         return 1.0
-    # Work with mean 1: the same probabilities, and no overflow.
+    # Scale to mean 1: the same probabilities, and no overflow.
     scale = kept.sum()
     kept, x = kept / scale, x / scale
     if kept.size == 1:
         return max(float(special.gammaincc(0.5, 0.5 * x)), np.finfo(np.float64).tiny)
-    # The saddlepoint decides which formula serves: far out the inversion has nothing but rounding left to say.
+    # The saddlepoint value decides which formula is used: in the far tail the inversion is rounding error.
     far = _saddlepoint_survival(x, kept)
     return far if far < _FAR_TAIL else max(_inversion(x, kept), _FAR_TAIL)
 
@@ -60,8 +60,8 @@ def quantile(level: float, weights: Floats) -> float:
 def _inversion(x: float, weights: Floats) -> float:
     """Sum 1/2 + 1/pi sum_k sin(theta(u) - u x) / ((k + 1/2) rho(u)) at u = (k + 1/2) step.
 
-    theta = 1/2 sum atan(2 lambda u), rho = prod (1 + 4 lambda^2 u^2)^1/4. The step is small enough that the copies of the
-    distribution which sampling adds lie beyond its tail; the terms are summed until an alternating remainder is below 1e-8.
+    theta = 1/2 sum atan(2 lambda u), rho = prod (1 + 4 lambda^2 u^2)^1/4. The step is small enough that the aliases of the
+    distribution lie beyond its tail; the terms are summed until an alternating remainder is below 1e-8.
     """
     largest = float(weights.max())
     large, small = weights[weights >= _SMALL * largest], weights[weights < _SMALL * largest]
@@ -84,7 +84,8 @@ def _inversion(x: float, weights: Floats) -> float:
 def _saddlepoint_survival(x: float, weights: Floats) -> float:
     """With K(t) = -1/2 sum log(1 - 2 t lambda) and K'(t) = x: 1 - Phi(w) + phi(w) (1/v - 1/w).
 
-    w = sign(t) sqrt(2 (t x - K)), v = t sqrt(K''). Both are 0 at the mean, around which two neighbours are interpolated.
+    w = sign(t) sqrt(2 (t x - K)), v = t sqrt(K''). Both are 0 at the mean; near it, the values at two neighbours are
+    interpolated.
     """
     deviation = np.sqrt(2.0 * float(weights @ weights))
     gap = (x - 1.0) / deviation
@@ -119,7 +120,7 @@ def _lugannani_rice(x: float, weights: Floats) -> float:
 
 
 def _saddlepoint(x: float, weights: Floats) -> float:
-    """Solve K'(t) = sum lambda / (1 - 2 t lambda) = x, which rises from 0 to infinity as t nears 1 / (2 max lambda)."""
+    """Solve K'(t) = sum lambda / (1 - 2 t lambda) = x; K' rises from 0 to infinity as t nears 1 / (2 max lambda)."""
 
     def slope(t: float) -> float:
         return float((weights / (1.0 - 2.0 * t * weights)).sum()) - x
@@ -132,6 +133,6 @@ def _saddlepoint(x: float, weights: Floats) -> float:
         while slope(high) < 0:
             high = 0.5 * (high + limit)
     else:
-        # There each term is at most x / (2 size), so the sum is under x by more than rounding.
+        # At the lower bound each term is at most x / (2 size), so the sum is below x by more than rounding.
         low, high = -weights.size / x, 0.0
     return float(optimize.brentq(slope, low, high, xtol=1e-300, rtol=1e-14, maxiter=500))

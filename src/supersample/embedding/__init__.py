@@ -1,4 +1,4 @@
-"""Mean embeddings: the moments of phi that stand for a data set, streamed and merged."""
+"""Mean embeddings: the moments of phi that represent a data set, streamed and merged."""
 
 from supersample.embedding.mean import MeanEmbedding
 

@@ -1,4 +1,4 @@
-"""The mean embedding as users hold it: a thin object over the moments of a feature map."""
+"""The public mean embedding: a thin object over the moments of a feature map."""
 
 from collections.abc import Callable
 from typing import Literal, Self
@@ -20,11 +20,11 @@ _BLOCK_ELEMENTS = 1 << 21
 
 
 class MeanEmbedding:
-    """The weighted mean of phi over all rows seen: a data set as one vector (SSR eq. 15 and 19).
+    """The weighted mean of phi over all rows: a data set as one vector (Paige, Sejdinovic and Wood 2016, eq. 15 and 19).
 
-    Rows come in any number of batches, in any floating type, with or without weights; the sums are compensated float64, and the
-    same rows in the same order give the same bytes however they were batched. Two embeddings of the same map can be merged and
-    compared. Updates cost O(n (d + 1) D) time and fixed memory.
+    Rows come in any number of batches, in any floating type, with or without weights. The sums are compensated float64: the
+    same rows in the same order give the same bytes for any batching. Two embeddings of the same map can be merged and compared.
+    Updates cost O(n (d + 1) D) time and fixed memory.
 
     >>> import supersample as ss
     >>> phi = ss.features.Fourier(ss.kernels.Gaussian(1.0), 512, random_state=0)
@@ -52,9 +52,9 @@ class MeanEmbedding:
         *,
         log_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Take in more rows, each with a weight of one, or with `weight`, or with exp(`log_weight`).
+        """Add more rows, each with a weight of one, or with `weight`, or with exp(`log_weight`).
 
-        If anything is wrong with the input, nothing is taken in.
+        If the input is invalid, nothing is added.
         """
         rows = check_points(points, "points", width=self.n_inputs)
         if weight is not None and log_weight is not None:
@@ -73,7 +73,7 @@ class MeanEmbedding:
             features = np.empty((rows[part].shape[0], self.feature_map.n_features), dtype=self.feature_map.dtype)
             self.feature_map.fill(rows[part], features)
             state = moments.update(state, features, block)
-        self.__dict__.update(n_inputs=rows.shape[1], state=state)  # one step: an interrupt leaves all rows taken in, or none
+        self.__dict__.update(n_inputs=rows.shape[1], state=state)  # one step: after an interrupt, all rows are added or none
         return self
 
     def merge(self, other: "MeanEmbedding") -> "MeanEmbedding":
@@ -86,7 +86,7 @@ class MeanEmbedding:
 
     @property
     def n_seen(self) -> int:
-        """Rows taken in."""
+        """The number of rows added."""
         return self.state.n_seen
 
     @property
@@ -112,14 +112,14 @@ class MeanEmbedding:
     def mmd2(self, other: "MeanEmbedding", *, estimator: Literal["biased", "unbiased"] = "biased") -> float:
         """Return the squared discrepancy between two data sets, in the feature space of their map.
 
-        biased: |mu - mu'|^2 (FMMD eq. 12), never negative. unbiased: pairs of a row with itself left out (FMMD eq. 13, with
-        |phi(x)|^2 in place of k0 so that it is unbiased for every map); it may be negative.
+        biased: |mu - mu'|^2 (Zhao and Meng 2015, eq. 12), never negative. unbiased: without pairs of a row with itself (Zhao
+        and Meng 2015, eq. 13, with |phi(x)|^2 in place of k0 so that it is unbiased for every map); it may be negative.
         """
         self._require_same_map(other)
         if choose(estimator, "estimator", ("biased", "unbiased")) == "biased":
             difference = self.mean - other.mean
             return float(difference @ difference)
-        mine, theirs = self.state, other.state  # of one moment, whatever other threads take in meanwhile
+        mine, theirs = self.state, other.state  # snapshots: other threads may update meanwhile
         return mine.off_diagonal() + theirs.off_diagonal() - 2.0 * _dot(mine, theirs)
 
     def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Floats]:
@@ -133,7 +133,7 @@ class MeanEmbedding:
         return evaluate
 
     def __repr__(self) -> str:
-        """Show the map and how much it has seen."""
+        """Show the map and the number of rows."""
         return f"MeanEmbedding({self.feature_map!r}, n_seen={self.n_seen})"
 
     def _require_same_map(self, other: "MeanEmbedding") -> None:

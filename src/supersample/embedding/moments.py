@@ -1,8 +1,8 @@
-"""Sums of weighted features as plain state: init, update, merge, and what can be read off.
+"""Sums of weighted features as plain state: init, update, merge, and the statistics computed from them.
 
-The state is what is needed to go on, to the bit: rows go into a float64 partial sum of 256 rows, partial sums into a
-compensated total, and both are part of the state, so the cut into batches leaves no trace. Sums are kept relative to a power
-of two, so that weights of any scale neither overflow nor vanish.
+Rows are added to a float64 partial sum of 256 rows, and partial sums to a compensated total. Both are part of the state, so the
+result does not depend on the batches, to the bit. Sums are kept relative to a power of two, so that weights of any scale
+neither overflow nor underflow.
 """
 
 from dataclasses import dataclass, replace
@@ -29,14 +29,14 @@ __all__ = [
     "weight_share",
 ]
 
-#: Powers of two of a float64.
+#: Bound on the exponent of a float64.
 _EXPONENTS = 1100
 
 _N_EXTRA = 3
 
 
 class ScaledWeights(NamedTuple):
-    """Weights as mantissa * 2^exponent with mantissa 0 or in [0.5, 1): any scale a log weight can name fits."""
+    """Weights as mantissa * 2^exponent with mantissa 0 or in [0.5, 1), so that a log weight may have any scale."""
 
     mantissas: Floats
     exponents: Indices
@@ -45,7 +45,7 @@ class ScaledWeights(NamedTuple):
 @stored("Moments", {"totals": FLOATS, "errors": FLOATS, "partials": FLOATS, "counts": INDICES})
 @dataclass(frozen=True)
 class Moments:
-    """Running sums: of w phi (D values), then of w, of w^2 and of w^2 |phi|^2, all relative to 2^exponent.
+    """Running sums of w phi (D values) and w, relative to 2^exponent, and of w^2 and w^2 |phi|^2, relative to 2^(2 exponent).
 
     counts: rows seen, rows in `partials`, the exponent, 1 once a positive weight was seen (as in `_compiled/sums.py`).
     """
@@ -76,13 +76,13 @@ class Moments:
 
     @property
     def total_weight(self) -> float:
-        """The sum of the weights; infinite where it is beyond float64, which nothing else is affected by."""
+        """The sum of the weights; infinite if it exceeds float64, which affects no other result."""
         with np.errstate(over="ignore"):
             return float(np.ldexp(self.sums()[-3], self.exponent))
 
     @property
     def effective_rows(self) -> float:
-        """(sum w)^2 / sum w^2: how many equally weighted rows are as good; n for equal weights."""
+        """(sum w)^2 / sum w^2: the number of equally weighted rows that give the same variance; n for equal weights."""
         total, squares = self.sums()[-3:-1]
         return float(total * total / squares) if squares > 0 else 0.0
 
@@ -139,16 +139,16 @@ def init(n_features: int) -> Moments:
 
 
 def squared_norms(features: Features) -> Floats:
-    """Return |phi|^2 for each row, in float64, the same whatever rows come together."""
+    """Return |phi|^2 for each row in float64; it does not depend on the other rows passed."""
     norms = np.empty(features.shape[0])
     sums.squared_norms(features, norms)
     return norms
 
 
 def update(state: Moments, features: Features, weights: ScaledWeights | None = None, *, norms: Floats | None = None) -> Moments:
-    """Return the moments after some more rows; the state passed in is left as it was. O(n D).
+    """Return the moments after more rows; the given state is not changed. O(n D).
 
-    norms: |phi|^2 of the rows, where the caller has them already.
+    norms: |phi|^2 of the rows, if already computed.
     """
     after = Moments(state.totals.copy(), state.errors.copy(), state.partials.copy(), state.counts.copy())
     norms = squared_norms(features) if norms is None else norms
@@ -158,7 +158,7 @@ def update(state: Moments, features: Features, weights: ScaledWeights | None = N
 
 
 def merge(left: Moments, right: Moments) -> Moments:
-    """Return the moments of both data sets together: exact but for one rounding, and the same in either order."""
+    """Return the moments of both data sets together: exact up to one rounding, and the same in either order."""
     if not (left.has_weight and right.has_weight):
         some, none = (right, left) if right.has_weight else (left, right)
         counts = some.counts.copy()
@@ -178,7 +178,7 @@ def merge(left: Moments, right: Moments) -> Moments:
 
 
 def weight_share(left: Moments, right: Moments) -> float:
-    """Return the share of the left one in the weight of both."""
+    """Return the left moments' share of the total weight."""
     exponent = max(left.exponent, right.exponent)
     mine, theirs = (float(np.ldexp(each.sums()[-3], max(each.exponent - exponent, -2000))) for each in (left, right))
     return mine / (mine + theirs)

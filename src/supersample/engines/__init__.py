@@ -1,4 +1,4 @@
-"""Beyond one process: partitions summarised where they lie, merged pair by pair, and only the result brought home."""
+"""Engines of clusters: workers summarise partitions and merge them pair by pair, and the caller receives only the result."""
 
 from supersample.engines.dispatch import herd, sbq, summarize, wkh
 

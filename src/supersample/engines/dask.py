@@ -1,6 +1,6 @@
 """Summaries of Dask frames and arrays: a task for each partition, a tree of merges, and one small result.
 
-Works with a `distributed` client where there is one, otherwise with the scheduler that Dask is set to.
+Uses a `distributed` client if there is one, otherwise the scheduler that Dask is configured with.
 """
 
 import sys
@@ -31,15 +31,15 @@ from supersample.summary import Summary
 
 __all__ = ["cluster", "partitions", "run"]
 
-#: How often a task that raised is tried again on a cluster, as Spark does by default: what it gives is the same each time.
+#: How often a failed task is retried on a cluster, as Spark does by default; its result is the same each time.
 _RETRIES = 3
 
 
 def run(frame: Any, job: Job) -> Summary:
-    """Summarise a Dask DataFrame or Array where it lies.
+    """Summarise a Dask DataFrame or Array on its workers.
 
     The partitions that hold the first 5,000 rows are read once more than the others. A worker holds a partition and the states
-    of those it is merging; the caller gets the state of the whole.
+    that it is merging; the caller receives the state of the whole.
     """
     parts = partitions(frame)
     label = label_of(len(parts))
@@ -51,7 +51,7 @@ def run(frame: Any, job: Job) -> Summary:
 
 def partitions(frame: Any) -> list[Any]:
     """Return the partitions of a frame, or the blocks of rows of an array, each as one lazy value, in order."""
-    kind = type(frame).__name__  # asked for an attribute, a Delayed has every one
+    kind = type(frame).__name__  # not by attributes: a Delayed has every one
     if kind == "Array":
         if not 1 <= frame.ndim <= 2:
             raise InputError(
@@ -90,12 +90,12 @@ class _Cluster:
 
 
 def _call(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that is sent to each worker once, with the maps it holds, and not with each task."""
+    """Call a function that is sent once to each worker, with the maps it holds, not with each task."""
     return work(*arguments)
 
 
 def cluster(frame: Any) -> _Cluster:
-    """Return what distributed herding works on."""
+    """Return the partitions of a frame for distributed herding."""
     return _Cluster(partitions(frame))
 
 
@@ -106,10 +106,11 @@ def _heads(parts: list[Any], weight: str | None) -> Iterator[bytes]:
 
 
 def _computed(wanted: list[Any], parts: list[Any], first: int, *, progress: bool = False) -> list[bytes]:
-    """Compute lazy values; if that fails, say which of the partitions they come from, the first of them `first`, is to blame.
+    """Compute lazy values; if that fails, raise an error that names the partition.
 
-    What fails in our own functions names its partition. Of one that could not even be read the scheduler of a cluster is asked;
-    without one the partitions are read once more, only to see which fails.
+    parts: the partitions that the values come from; first: the index of the first of them. Errors of our own functions name
+    their partition. If a partition could not be read, the scheduler of a cluster is asked for it; without a cluster, the
+    partitions are read once more to find it.
     """
     client = _client()
     return (
@@ -140,7 +141,7 @@ def _by_client(client: Any, wanted: list[Any], parts: list[Any], first: int, *, 
         futures = client.compute(wanted, retries=_RETRIES)
         with _aside():
             if progress:
-                sys.modules["distributed"].progress(futures, notebook=False)  # that of a notebook would have to be shown
+                sys.modules["distributed"].progress(futures, notebook=False)  # the bar of a notebook would have to be displayed
             return list(client.gather(futures))
     except SupersampleError:
         raise
@@ -148,7 +149,7 @@ def _by_client(client: Any, wanted: list[Any], parts: list[Any], first: int, *, 
         index = _blamed(client, futures, parts)
         raise (_stopped(error) if index is None else unreadable(first + index, error)) from error
     finally:
-        client.cancel(futures)  # after a failure, what still runs would be for nothing
+        client.cancel(futures)  # after a failure, the remaining tasks are of no use
 
 
 def _stopped(error: Exception) -> InputError:
@@ -156,9 +157,9 @@ def _stopped(error: Exception) -> InputError:
 
 
 def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> int | None:
-    """Return the one partition that needs the task which the scheduler blames; None where there is none, or more than one."""
+    """Return the one partition that needs the task blamed by the scheduler; None if there is none or more than one."""
 
-    def blamed_for(dask_scheduler: Any, keys: list[Any]) -> Any:  # travels by value: a scheduler may not have us installed
+    def blamed_for(dask_scheduler: Any, keys: list[Any]) -> Any:  # pickled by value: a scheduler may lack supersample
         blamed = (dask_scheduler.tasks[key].exception_blame for key in keys if key in dask_scheduler.tasks)
         return next((task.key for task in blamed if task is not None), None)
 
@@ -166,7 +167,7 @@ def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> int | None:
     try:
         key = client.run_on_scheduler(blamed_for, keys=failed) if failed else None
     except Exception:
-        return None  # a scheduler that answers no questions: an error without the number is better than none
+        return None  # the scheduler does not answer: an error without the number is better than none
     if key is None:
         return None
     needing = [index for index, part in enumerate(parts) if key in cull(dict(part.dask), [part.key])[0]]
@@ -175,7 +176,7 @@ def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> int | None:
 
 @contextmanager
 def _aside() -> Iterator[None]:
-    """In a task of a worker, leave its place to others while waiting for them, as Dask itself does."""
+    """Inside a worker's task, free its slot for the tasks it waits for, as Dask itself does."""
     distributed = sys.modules["distributed"]
     try:
         distributed.secede()
@@ -189,7 +190,7 @@ def _aside() -> Iterator[None]:
 
 
 def _client() -> Any:
-    """Return the client that Dask would compute with, None for the schedulers of this process."""
+    """Return the client that Dask would compute with, or None for the schedulers of this process."""
     owner = getattr(get_scheduler(), "__self__", None)
     return owner if hasattr(owner, "gather") else None
 

@@ -1,6 +1,6 @@
-"""The public functions that clusters can do too: rows of this process are read by it, frames of a cluster by its engine.
+"""The public functions that also run on clusters: the engine of a cluster gets its frames, this process reads all else.
 
-Engines are recognised by the module of what they are given, and imported only then.
+The engine follows from the module of the source's type and is imported only when it is needed.
 """
 
 import inspect
@@ -23,7 +23,7 @@ _PACKAGES: dict[str, Engine] = {"dask": "dask", "dask_expr": "dask", "pyspark": 
 
 
 def engine_of(source: Any) -> Engine | None:
-    """Name the engine that a source belongs to, None for what this process reads.
+    """Return the engine of a source, or None if this process reads it.
 
     >>> engine_of([1, 2]) is None
     True
@@ -32,7 +32,7 @@ def engine_of(source: Any) -> Engine | None:
 
 
 def _dispatched(function: Callable[P, R], on_cluster: Callable[[Any, Any, Mapping[str, Any]], R]) -> Callable[P, R]:
-    """Return the function, whose first argument may also be a cluster's frame; then on_cluster(engine, frame, options) runs."""
+    """Return the function, replaced by on_cluster(engine, frame, options) if its first argument is a cluster's frame."""
     signature = inspect.signature(function)
     subject = next(iter(signature.parameters))
 

@@ -1,6 +1,7 @@
-"""Distributed herding: each of s machines chooses from its own random share, and one more run chooses from what they chose.
+"""Distributed herding: each of s machines chooses from its own random share, and a last run chooses from their choices.
 
-KHR Algorithm 2. The target is that of all rows for every machine: its embedding comes from a first pass.
+Algorithm 2 of Khanna, Hodgkinson and Mahoney 2021. All machines have the same target, that of all rows: a first pass computes
+its embedding.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -27,10 +28,10 @@ __all__ = ["Cluster", "Distributed", "select"]
 
 @dataclass(frozen=True)
 class Distributed(Selection):
-    """The best of s + 1 selections: those of the s parts, then that from their union.
+    """The best of s + 1 selections: one from each of the s parts, and one from their union.
 
-    runs: MMD to the target of each of the s + 1, the last that of the union, infinite where nothing was chosen; best: the
-    place of the one returned, which is the nearest of those that had m rows to choose from.
+    runs: MMD of each to the target, that of the union last, infinite if nothing was chosen; best: the index of the one
+    returned, the nearest of those that had m rows to choose from.
     """
 
     runs: Floats = field(default_factory=lambda: np.empty(0))
@@ -38,10 +39,10 @@ class Distributed(Selection):
 
 
 class Cluster(Protocol):
-    """What distributed herding asks of an engine: work on partitions in their order, and on groups dealt from all of them."""
+    """What distributed herding needs of an engine: work on partitions in order, and on groups of rows from all of them."""
 
     def heads(self) -> Iterator[bytes]:
-        """Yield the first rows of partitions, in order, as far as they are asked for."""
+        """Yield the first rows of partitions, in order and lazily."""
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
         """Return work(index, rows) for each partition."""
@@ -53,14 +54,14 @@ class Cluster(Protocol):
 def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distributed:
     """Choose m rows of a cluster's frame by Algorithm 2, with as many random parts as the frame has partitions.
 
-    Without a target the rows themselves are: their mean features, from a first pass, stand for them, and held-out features
-    judge the s + 1 results. A "median" bandwidth is that of the first rows. Each part costs 1 / s of a single run, side by
-    side; the last run has s m candidates and runs at the caller. A worker holds its share of the rows.
+    Without a target, the rows themselves are the target: a first pass computes their mean features, and held-out features
+    measure the s + 1 results. A "median" bandwidth is that of the first rows. Each part costs 1 / s of a single run, and the
+    parts run in parallel; the last run has s m candidates and runs on the caller. A worker holds its share of the rows.
     """
     given = {name: value for name, value in options.items() if name not in ("candidates", "m")}
     m, seed = check_count(options["m"], "m"), as_seed(given.pop("random_state"))
     if given["start"] is not None:
-        raise InputError("start must be left out for candidates on a cluster; gather them, or choose anew")
+        raise InputError("start must be left out for candidates on a cluster; gather them, or choose again")
     names, points = _first_points(cluster)
     plan = _planned(given, points, m, seed)
     METHODS[method](points[:1], min(m, 1), **given)  # refuses wrong options before all rows are read
@@ -79,7 +80,7 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
 
 
 def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], offsets: Any) -> Distributed:
-    """Choose once more, from what the parts chose, and return the best of all; a part that had too few rows cannot be it."""
+    """Choose once more, from the choices of the parts, and return the best of all, except for parts that had too few rows."""
     parts = [arrays_of(each) if each else None for each in found]
     held = [each for each in parts if each is not None]
     chosen = np.concatenate([offsets[each["parts"]] + each["places"] for each in held])
@@ -101,7 +102,7 @@ def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], off
 
 
 def _first_points(cluster: Cluster) -> tuple[list[str], Floats]:
-    """Return the names of the columns, and rows as many as a warm-up needs, or all."""
+    """Return the column names, and as many rows as a warm-up needs, or all if there are fewer."""
     names: list[str] = []
     held: list[Floats] = []
     for each in cluster.heads():
@@ -116,12 +117,12 @@ def _first_points(cluster: Cluster) -> tuple[list[str], Floats]:
 
 
 def _planned(given: dict[str, Any], points: Floats, m: int, seed: Seed) -> Plan | None:
-    """Fix kernel and features for all parts alike; return the maps of a first pass where the rows are the target."""
+    """Fix one kernel and features for all parts; return the maps of the first pass if the rows are the target."""
     features = given["features"]
     if features is None:
         kernel = as_kernel(given["kernel"], given["bandwidth"])
         given["kernel"] = kernel.resolve(points, random_state=seed.child("bandwidth").sequence())
-        given["bandwidth"] = "median"  # the kernel has its own by now
+        given["bandwidth"] = "median"  # the kernel already has its own
     if given["target"] is not None:
         return None
     if given["refine"]:

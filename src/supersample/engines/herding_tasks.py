@@ -1,4 +1,4 @@
-"""What workers do in distributed herding, as functions from bytes to bytes: embed, deal out, choose."""
+"""The workers' tasks in distributed herding, as functions from bytes to bytes: embed, deal out, choose."""
 
 import io
 from collections.abc import Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ def arrays_of(data: bytes) -> dict[str, npt.NDArray[Any]]:
 
 
 def matrix(batch: pa.RecordBatch, names: Sequence[str]) -> Floats:
-    """Return the named columns of a batch as points; all must be of finite numbers, since candidates are taken as they are."""
+    """Return the named columns of a batch as points; all must be of finite numbers, since candidates are not encoded."""
     if sorted(batch.schema.names) != sorted(names):
         raise MismatchError(f"candidates must have the columns {list(names)} in all partitions, got {batch.schema.names}")
     batch = batch.select(list(names))
@@ -67,7 +67,7 @@ def _batches(source: Any) -> Iterator[pa.RecordBatch]:
 
 
 def embed(index: int, source: Any, names: Sequence[str], plan: Plan | None) -> bytes:
-    """Count the rows of a partition (None: it has none), and sum up their features in both maps of a plan. O(n d D)."""
+    """Count the rows of a partition (None: it has none) and sum their features in both maps of a plan. O(n d D)."""
     rows, sums = 0, [] if plan is None else [moments.init(each.n_features) for each in (plan.feature_map, plan.held_out)]
     with naming(index):
         for batch in _batches(source):
@@ -82,16 +82,16 @@ def embed(index: int, source: Any, names: Sequence[str], plan: Plan | None) -> b
 
 
 def moments_of(data: bytes) -> tuple[int, list[Moments]]:
-    """Return rows and sums that `embed` counted."""
+    """Return the number of rows and the sums that `embed` computed."""
     held = arrays_of(data)
     return int(held["rows"]), [Moments(*(held[f"{place}{name}"] for name in _FIELDS)) for place in (0, 1) if "1totals" in held]
 
 
 def deal(index: int, source: Any, names: Sequence[str], counts: Sequence[int], seed: Seed) -> list[bytes]:
-    """Deal the rows of a partition out to groups at random, as to card players, each with its place in the partition.
+    """Deal the rows of a partition out to groups at random, each row with its place in the partition.
 
-    There is a group for each partition, and they are of one size but for a row of each partition, so none keeps the others
-    waiting. counts: the rows of each partition in the first pass, which must be the same ones.
+    There are as many groups as partitions. They are of one size up to a row of each partition, so that all take about as long.
+    counts: the number of rows of each partition in the first pass; the rows must be the same ones.
     """
     n_groups = len(counts)
     with naming(index):
@@ -109,7 +109,7 @@ def deal(index: int, source: Any, names: Sequence[str], counts: Sequence[int], s
 
 
 def choose_from(pieces: Sequence[bytes], m: int, method: str, options: Mapping[str, Any]) -> bytes:
-    """Choose from the rows that were dealt to one group; pieces stand in the order of their partitions."""
+    """Choose from the rows that were dealt to one group; pieces are in the order of their partitions."""
     held = [arrays_of(each) for each in pieces]
     sizes = [len(each["places"]) for each in held]
     if sum(sizes) == 0:

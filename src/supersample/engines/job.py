@@ -1,4 +1,4 @@
-"""What a run over partitions was asked for, checked before anything is read."""
+"""The arguments of a run over partitions, checked before anything is read."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -16,19 +16,19 @@ _ASKED = ("prototypes", "criticisms", "columns", "weight", "kernel", "bandwidth"
 
 @dataclass(frozen=True)
 class Job:
-    """A request, and with like= the empty state that partitions begin with; without, the first rows make it."""
+    """A request, and with like= the empty state that partitions start from; without like=, it comes from the first rows."""
 
     request: Request
     like: State | None
     progress: bool
 
     def begin(self, heads: Iterable[bytes], label: str) -> bytes:
-        """Return the empty state that every partition begins with; with like= no head is asked for."""
+        """Return the empty state that every partition starts from; with like=, no head is read."""
         return warm_up(heads, self.request, label) if self.like is None else packed(self.like)
 
 
 def job_of(options: Mapping[str, Any]) -> Job:
-    """Turn the arguments of `summarize` into a job; refuse those that mean nothing on a cluster."""
+    """Turn the arguments of `summarize` into a job; refuse those that have no meaning on a cluster."""
     if options["checkpoint"] is not None:
         raise InputError(
             "checkpoint must be left out for partitions of a cluster, whose engine repeats by itself what was lost; to keep "

@@ -1,4 +1,4 @@
-"""The reference engine: partitions one after the other in this process. The others must end in its bytes."""
+"""The reference engine: one partition after the other in this process. The other engines must give the same bytes."""
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
@@ -16,7 +16,7 @@ __all__ = ["cluster", "run", "summarize"]
 def summarize(parts: Sequence[Any], **options: Any) -> Summary:
     """Summarise partitions, each a source of its own that can be read twice; options as for `supersample.summarize`.
 
-    Ends in the summary that a cluster ends in, given the same partitions.
+    Gives the same summary as a cluster with the same partitions.
 
     >>> import numpy as np
     >>> data = np.random.default_rng(0).normal(size=(6_000, 2))
@@ -46,12 +46,12 @@ class _Cluster:
 
 
 def cluster(parts: Sequence[Any]) -> _Cluster:
-    """Return what distributed herding works on."""
+    """Return the partitions for distributed herding."""
     return _Cluster(parts)
 
 
 def run(parts: Sequence[Any], job: Job) -> Summary:
-    """Summarise partitions as a job asks for. Time and memory of one stream, and one merge for each partition."""
+    """Summarise partitions as a job requests. Time and memory of one stream, and one merge for each partition."""
     if len(parts) == 0:
         raise InputError("source must have at least one partition, got none")
     label = label_of(len(parts))

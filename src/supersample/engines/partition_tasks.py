@@ -1,8 +1,8 @@
-"""What every engine does with a partition, as functions from bytes to bytes: nothing of ours is pickled on the way.
+"""The tasks of every engine, as functions from bytes to bytes: none of our objects is pickled on the way.
 
-An engine asks for the heads of the first partitions, makes of them the empty state that all partitions begin with
-(`warm_up`), summarises each partition (`summarize_part`) and merges neighbours (`merge_parts`, in the shape of `tree`).
-All depends on the partitions and their order alone, never on which worker does it, when, or how often.
+An engine reads the heads of the first partitions, turns them into the empty state that all partitions start from (`warm_up`),
+summarises each partition (`summarize_part`) and merges neighbours (`merge_parts`, in the shape of `tree`). The result depends
+only on the partitions and their order, never on which worker runs a task, when, or how often.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -48,14 +48,14 @@ NOTHING = b""
 
 
 def label_of(n_parts: int) -> str:
-    """Name the data of a run; the same for all engines, since a summary's bytes hold it."""
+    """Return the name of a run's data; it is the same for all engines, since a summary's bytes hold it."""
     return plural(n_parts, "partition")
 
 
 def head(index: int, weight: str | None, source: Any) -> bytes:
-    """Return the first rows of a partition that count, as many as a warm-up needs, as an Arrow stream.
+    """Return the first rows of a partition, as many as a warm-up needs, as an Arrow stream.
 
-    Rows of weight zero are passed over: they say nothing of the data, and there may be any number of them.
+    Rows of weight zero are skipped: they carry no information, and there may be any number of them.
     """
     held: list[pa.RecordBatch] = []
     with naming(index):
@@ -86,7 +86,7 @@ def rows_of(head: bytes) -> pa.Table:
 def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
     """Fix schema, encoding and feature maps from the first rows in the order of partitions; return an empty state with them.
 
-    heads: those of the partitions, in order; no more are asked for than needed.
+    heads: those of the partitions, in order; no more are read than needed.
     """
     tables: list[pa.Table] = []
     missing = WARM_UP
@@ -109,20 +109,20 @@ def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
 
 
 def packed(state: State) -> bytes:
-    """Return the bytes in which a state travels."""
+    """Return a state as the bytes that are sent between machines."""
     return store(state, kind="partition", source="")
 
 
 def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
-    """Return the state of one partition, begun with a warmed-up empty state.
+    """Return the state of one partition, starting from a warmed-up empty state.
 
-    Time O(n (d D + M)); memory that of a batch and of the state, where the source is read in batches.
+    Time O(n (d D + M)); memory of a batch and of the state, if the source is read in batches.
     """
     state = states.part(_unpacked(empty, begun=False), index)
     with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
-    pa.default_memory_pool().release_unused()  # else a worker holds more after many partitions than after few
+    pa.default_memory_pool().release_unused()  # else a worker's memory grows with the number of partitions
     return packed(state) if state.n_seen else NOTHING
 
 
@@ -144,7 +144,7 @@ def finish(data: bytes, label: str) -> Summary:
 
 
 def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:
-    """Merge pairs of neighbours until one is left; an odd one out waits for the next round.
+    """Merge pairs of neighbours until one is left; the last of an odd number is kept for the next round.
 
     >>> tree(["a", "b", "c", "d", "e"], lambda left, right: f"({left} {right})")
     '(((a b) (c d)) e)'
@@ -157,7 +157,7 @@ def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:
 
 
 def growing(n_parts: int) -> Iterator[range]:
-    """Cut partitions into groups of 1, 1, 2, 4, ...: the first mostly has rows enough for a warm-up.
+    """Cut partitions into groups of 1, 1, 2, 4, ...: the first mostly has enough rows for a warm-up.
 
     >>> list(growing(5))
     [range(0, 1), range(1, 2), range(2, 4), range(4, 5)]
@@ -180,18 +180,18 @@ def unreadable(index: int, error: BaseException) -> SupersampleError:
 def failed(index: int, why: str) -> InputError:
     """Return the error that says that a partition could not be read, and why."""
     return InputError(
-        f"partition {index} could not be read: {why}; nothing was returned; mend or leave out that partition and run again"
+        f"partition {index} could not be read: {why}; nothing was returned; fix or leave out that partition and retry"
     )
 
 
 def stopped(engine: str, what: str, why: str) -> InputError:
-    """Return the error of a run that ended for a reason that no one partition is to blame for."""
-    return InputError(f"source could not be worked on by {engine} ({what}): {why}; nothing was returned; mend it and run again")
+    """Return the error of a run that failed for a reason that lies in no single partition."""
+    return InputError(f"source could not be worked on by {engine} ({what}): {why}; nothing was returned; fix it and retry")
 
 
 @contextmanager
 def naming(index: int) -> Iterator[None]:
-    """Name the partition in whatever goes wrong inside."""
+    """Name the partition in any error raised inside."""
     try:
         yield
     except Exception as error:
@@ -200,11 +200,11 @@ def naming(index: int) -> Iterator[None]:
 
 def _counting(batch: pa.RecordBatch, weight: str | None) -> pa.RecordBatch:
     if weight is None or weight not in batch.schema.names:
-        return batch  # a name that is not there is told of where the columns are checked
+        return batch  # a missing column is refused later, where the columns are checked
     try:
         counts = pc.fill_null(pc.not_equal(batch.column(weight), 0), True)
     except pa.ArrowException:
-        return batch  # weights that are not numbers, too
+        return batch  # so are weights that are not numbers
     return batch.filter(counts)
 
 
@@ -216,7 +216,7 @@ def _written(table: pa.Table) -> bytes:
 
 
 def _unpacked(data: bytes, *, begun: bool = True) -> State:
-    """Return the state of a partition that has begun, or the empty one that all begin with."""
+    """Return the state of a partition with rows or, if begun is False, the empty one that all start from."""
     restored = restore(data, "the state of a partition")
     state = restored.state
     if restored.kind != "partition" or state.encoding is None:

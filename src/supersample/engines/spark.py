@@ -1,6 +1,6 @@
-"""Summaries of Spark frames: Arrow batches to a state for each partition, rounds of merges, and one small result.
+"""Summaries of Spark frames: a state for each partition from its Arrow batches, rounds of merges, and one small result.
 
-Only DataFrames are used, no RDDs, so that it works through Spark Connect too. Spark's own pages show how far a run has come.
+Only DataFrames are used, no RDDs, so that it works through Spark Connect too. Spark's own pages show the progress of a run.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -26,11 +26,11 @@ _ARROW = pa.schema([("part", pa.int64()), ("state", pa.binary())])
 
 
 def run(frame: Any, job: Job) -> Summary:
-    """Summarise a Spark DataFrame where it lies.
+    """Summarise a Spark DataFrame on its workers.
 
-    The partitions that hold the first 5,000 rows are begun once more than the others. A Python worker holds a batch of rows and
-    one state, or the two that it merges, whatever the size of a partition; the driver gets the state of the whole. The states
-    of all partitions lie on the workers' disks until they are merged.
+    The partitions that hold the first 5,000 rows are started once more than the others. A Python worker holds a batch of rows
+    and one state, or the two that it merges, whatever the size of a partition; the driver receives the state of the whole. The
+    states of all partitions stay on the workers' disks until they are merged.
     """
     frame = _checked(frame)
     empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
@@ -81,12 +81,12 @@ class _Cluster:
 
 
 def cluster(frame: Any) -> _Cluster:
-    """Return what distributed herding works on."""
+    """Return the partitions of a frame for distributed herding."""
     return _Cluster(frame)
 
 
 def _checked(frame: Any) -> Any:
-    kind = type(frame)  # asked for an attribute, a Column has every one
+    kind = type(frame)  # not by attributes: a Column has every one
     if kind.__name__ != "DataFrame" or not kind.__module__.startswith("pyspark.sql"):
         raise InputTypeError(f"source must be a Spark DataFrame, got {name_of(frame)}; pass source.to_spark() or .toDF()")
     if frame.isStreaming:
@@ -109,7 +109,7 @@ def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
 
 
 def _each(frame: Any, work: Callable[[int, Any], bytes], *, empty: Callable[[int, Any], bytes] = lambda _, __: NOTHING) -> Any:
-    """Return a frame of one row for each partition: its index, and what `work` makes of its rows, `empty` where it has none."""
+    """Return a frame of one row for each partition: its index, and `work` of its rows, or `empty` if it has none."""
     plain, names = _plainly(frame)
 
     def work_on(batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -121,13 +121,13 @@ def _each(frame: Any, work: Callable[[int, Any], bytes], *, empty: Callable[[int
 
 
 def _plainly(frame: Any) -> tuple[Any, list[str]]:
-    """Return the frame with names that Spark never takes for something else, such as a field for a dot, and the real ones."""
+    """Return the frame with names that Spark cannot misread (a dot in a name would mean a field), and the real names."""
     names = list(frame.columns)
     return frame.toDF(*(f"c{place}" for place in range(len(names)))), names
 
 
 def _some(batches: Batches, names: list[str]) -> Batches | None:
-    """Return the batches that have rows, under their real names; None where there are none."""
+    """Return the batches that have rows, with their real names, or None if there are none."""
     some = (batch.rename_columns(names) for batch in batches if batch.num_rows)
     first = next(some, None)
     return None if first is None else chain([first], some)
@@ -139,7 +139,7 @@ def _index() -> int:
 
 
 def _merged(states: Any, n_parts: int) -> Any:
-    """Merge neighbours by rounds: part 2i and 2i + 1 become part i of the next, one that has no neighbour goes on as it is."""
+    """Merge neighbours in rounds: parts 2i and 2i + 1 become part i of the next; one without a neighbour stays as it is."""
     while n_parts > 1:
         n_parts = (n_parts + 1) // 2
         pairs = states.selectExpr("part", "state", "part div 2 as pair").repartition(n_parts, "pair")
@@ -156,6 +156,6 @@ def _merge_pair(pair: pa.Table) -> pa.Table:
 
 
 def _like(given: pa.Table, part: int, state: bytes) -> pa.Table:
-    """Return a row with states of the type that they came in: by its settings, Spark wants large ones or small ones."""
+    """Return a row with the types of `given`: depending on its settings, Spark expects large or small binary values."""
     schema = pa.schema([given.schema.field("part"), given.schema.field("state")])
     return pa.table({"part": [part], "state": [state]}, schema=schema)

@@ -1,6 +1,6 @@
-"""What went wrong in a Spark job, as one error that names the partition.
+"""The failure of a Spark job as one error that names the partition.
 
-Spark tells why a task failed but not of which partition it was; its status store, which feeds its own pages, knows.
+Spark's errors say why a task failed but not for which partition. That is in its status store, the source of its web pages.
 """
 
 import re
@@ -28,12 +28,12 @@ _PATIENCE = 10_000
 
 @contextmanager
 def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
-    """Name what runs in Spark's own displays, and turn its failure into one error.
+    """Label what runs in Spark's own displays, and turn its failure into one error.
 
     parts: the last stage has one task for each partition of the frame, so a task that fails there is named as a partition.
     """
     context = None if "connect" in type(frame).__module__ else frame.sparkSession.sparkContext
-    description = f"supersample: {what} ({uuid4().hex[:8]})"  # what other threads run at the same time has another name
+    description = f"supersample: {what} ({uuid4().hex[:8]})"  # unique: other threads may run jobs at the same time
     before = None if context is None else context.getLocalProperty(_DESCRIPTION)
     if context is not None:
         context.setJobDescription(description)
@@ -54,7 +54,7 @@ def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
 
 
 def _our_own(told: str) -> SupersampleError | None:
-    """Return the error that our function raised in a worker, where it is that which failed."""
+    """Return the error that our function raised in a worker, or None if something else failed."""
     found = re.search(r"supersample\.errors\.(\w+): (.+)", told)
     if found is None or found[1] not in errors.__all__:
         return None
@@ -63,16 +63,16 @@ def _our_own(told: str) -> SupersampleError | None:
 
 
 def _cause(told: str) -> str:
-    """Return the sentence of a failure that says why, without the traces around it."""
+    """Return the line of a failure that states the cause, without stack traces."""
     found = re.findall(r"^\s*:?\s*(?:\w+\.)*(\w+(?:Error|Exception): .+)$", told, re.MULTILINE)
     return str(found[-1] if found else told.strip().splitlines()[0])
 
 
 def _failed_part(context: Any, description: str) -> int | None:
-    """Return the partition whose task failed most often in the last stage of the job that failed, None where none did."""
+    """Return the partition whose task failed most often in the last stage of the failed job, or None if none did."""
     try:
         scala = context._jsc.sc()
-        scala.listenerBus().waitUntilEmpty(_PATIENCE)  # the store learns of what happened a little later
+        scala.listenerBus().waitUntilEmpty(_PATIENCE)  # the store is updated with a delay
         tracker, store = context.statusTracker(), scala.statusStore()
         jobs = tracker.getJobIdsForGroup(context.getLocalProperty("spark.jobGroup.id"))
         job = max(each for each in jobs if store.job(each).description().contains(description))

@@ -1,4 +1,4 @@
-"""What a feature map is: phi(x) in R^D with phi(x).phi(y) close to k(x, y), fixed for life and known by an identity."""
+"""The interface of a feature map: phi(x) in R^D with phi(x).phi(y) close to k(x, y), immutable, with an identity."""
 
 import json
 from abc import ABC, abstractmethod
@@ -23,8 +23,8 @@ class FeatureMap(ABC):
     Two maps are equal when their identities are: same kernel, same parameters, same seed. Row i of `transform(points)` depends
     on row i alone, bit for bit, whatever other rows are passed with it.
 
-    A map of one's own sets the three attributes and defines `identity` and `fill`; what it costs is its own affair, and it
-    cannot be stored with a summary.
+    To write your own map, set the three attributes and define `identity` and `fill`. Such a map cannot be stored with a
+    summary.
 
     >>> import supersample as ss
     >>> one, same = (ss.features.Fourier(ss.kernels.Gaussian(1.0), 8, random_state=0) for _ in range(2))
@@ -48,7 +48,7 @@ class FeatureMap(ABC):
 
     @property
     def is_exact(self) -> bool:
-        """Whether phi(x).phi(y) is the kernel itself and no approximation of it."""
+        """Whether phi(x).phi(y) is the kernel itself and not an approximation of it."""
         return False
 
     @abstractmethod
@@ -75,11 +75,11 @@ class FeatureMap(ABC):
         return f"{type(self).__name__}({self.kernel!r}, n_features={self.n_features}, dtype={self.dtype.name})"
 
     def check(self) -> None:  # noqa: B027  most maps have nothing to check
-        """Refuse parts from a file that no such map has; maps that are drawn from a seed have none."""
+        """Refuse invalid parts read from a file; maps drawn from a seed have no parts."""
 
 
 def resolved_kernel(kernel: KernelLike) -> Kernel:
-    """Return a kernel that can be evaluated; a map cannot wait for its bandwidth."""
+    """Return a kernel that can be evaluated: a map needs its bandwidth at once."""
     checked = as_kernel(kernel)
     checked.require_resolved()
     return checked
@@ -97,7 +97,7 @@ def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 
 
 def require_features(features: Features, shape: tuple[int, ...], kernel: Kernel | None, whose: str) -> None:
-    """Refuse stored features of another shape, or larger than a kernel can make them."""
+    """Refuse stored features of another shape, or larger than the kernel allows."""
     require(features.shape == shape, f"{whose} has other features than its map")
     largest = 0.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.k0))
     require(within(features, largest), f"{whose} has impossible features")

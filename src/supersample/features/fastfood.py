@@ -37,14 +37,14 @@ class _Factors(NamedTuple):
     make="restored",
 )  # fmt: skip
 class Fastfood(Waves):
-    """Fourier features of a radial kernel by products of Hadamard and diagonal matrices (Le, Sarlos, Smola 2013; FMMD 2.2).
+    """Fourier features of a radial kernel by products of Hadamard and diagonal matrices (Le, Sarlos and Smola 2013).
 
     The projection is V x with V = S H G P H B / sqrt(d') on inputs padded with zeros to d' = 2^q; blocks are stacked to any
-    number of features. H is the Walsh-Hadamard matrix, B random signs, P a permutation, G normal. All rows of
-    H G P H B have the length |G| d'^1/2, so S = r / |G| with r drawn from the lengths of d'-dimensional frequencies of the
-    kernel (chi for the Gaussian, times the kernel's own spread for Matern and Cauchy): without that the kernel would be
-    another one. Any bandwidth for each column, any width, any number of features. Costs O(n D log d) time,
-    and O(D) memory beside the features.
+    number of features (Zhao and Meng 2015, section 2.2). H is the Walsh-Hadamard matrix, B random signs, P a permutation, G
+    normal. All rows of H G P H B have the length |G| d'^1/2, so S = r / |G| with r drawn from the lengths of d'-dimensional
+    frequencies of the kernel (chi for the Gaussian, times the kernel's own spread for Matern and Cauchy); without S it would be
+    a different kernel. Takes any bandwidth for each column, any width and any number of features. Costs O(n D log d) time, and
+    O(D) memory beside the features.
 
     >>> from supersample.kernels import Gaussian
     >>> phi = Fastfood(Gaussian(1.0), 4096, random_state=0)
@@ -63,7 +63,7 @@ class Fastfood(Waves):
         origin: npt.ArrayLike = 0.0,
         random_state: RandomState = None,
     ) -> None:
-        """Fix kernel, size, form and seed; the factors follow from them."""
+        """Set kernel, size, form and seed; they determine the factors."""
         super().__init__(kernel, n_features, form=form, dtype=dtype, origin=origin, random_state=random_state)
         if not self.kernel.is_radial:
             raise InputError(
@@ -89,7 +89,7 @@ class Fastfood(Waves):
         return _Factors(scales, signs, gauss, lengths, order.astype(np.int64))
 
     def _steepest(self, drawn: Any) -> float:
-        # Each Hadamard matrix makes a row longer by the root of its width.
+        # Each Hadamard matrix multiplies the length of a row by the root of its width.
         factors = (each.astype(np.float64).max(initial=1.0) for each in (np.abs(drawn.gauss), drawn.lengths, drawn.scales))
         return float(drawn.signs.shape[1] * np.prod(list(factors)))
 

@@ -1,4 +1,4 @@
-"""Fisher features: rows are alike if they pull a fitted model's parameters the same way."""
+"""Fisher features: rows are similar if they pull a fitted model's parameters in the same direction."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,30 +20,31 @@ from supersample.kernels.base import as_float64
 
 __all__ = ["Fisher", "FisherKernel"]
 
-#: Directions of the information matrix under this share of the largest carry no information but rounding.
+#: Directions whose eigenvalue is below this share of the largest hold rounding error only.
 _TOLERANCE = 1e-10
 
 
 class Fisher(FeatureMap):
-    """The scores of labelled rows under a fitted model (Jaakkola and Haussler 1999; KHR section 6.2).
+    """The scores of labelled rows under a fitted model (Jaakkola and Haussler 1999; Khanna et al. 2021, section 6.2).
 
     phi(x, y) = d log p(y | x, theta) / d theta at the fitted theta; for logistic regression (y - p(x)) (x, 1). The practical
     kernel is phi.phi'; the whitened one is phi^T I^-1 phi' with I = E phi phi^T, which does not depend on how the parameters
-    are scaled. Rows near in it change the model alike, so a summary by it is one for refitting the model. The features are
-    the kernel itself, no approximation.
+    are scaled. Rows that are close in it change the model in the same way, so a summary by this kernel is suited to refitting
+    the model. The products of the features equal the kernel; there is no approximation.
 
     Rows hold the model's inputs and then the label: np.column_stack([X, y]).
 
     model: a fitted scikit-learn LogisticRegression, of two or more classes, or an SGDClassifier with log_loss, of two; or a
     regression by least squares, penalised or not (LinearRegression, Ridge, Lasso, ElasticNet and their like), whose noise has
     standard deviation `noise`; or a torch module, with `loss` a function of its output and the label for one row
-    (cross-entropy of whole labels by default), and `parameters` the names of those to differentiate by. Others are refused.
+    (cross-entropy of whole labels by default), and `parameters` the names of those to differentiate by. Other models are
+    refused.
 
-    sample: rows to take I from; needed for kind="whitened" only.
+    sample: rows over which I is averaged; needed for kind="whitened" only.
 
-    The kernel has rank at most D, the number of parameters: D points match any mean of scores, and since the mean score of
-    the data a model was fitted to is near 0, they do so with weights that mean little. For summaries of more points, put a
-    kernel on top: ss.sbq(phi.transform(train), m, target=phi.transform(validation)).
+    The kernel has rank at most D, the number of parameters, so D points match any mean of scores. The mean score of the data
+    that a model was fitted to is near 0, so the weights of those points mean little. For summaries of more points, put a kernel
+    on top: ss.sbq(phi.transform(train), m, target=phi.transform(validation)).
 
     O(n D) for linear models; for modules one backward pass a row.
 
@@ -88,12 +89,12 @@ class Fisher(FeatureMap):
 
     @property
     def is_exact(self) -> bool:
-        """The features are the kernel."""
+        """True: the products of the features equal the kernel."""
         return True
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """The model's parameters, the kind, and the whitening, which depends on the sample."""
+        """The model's parameters, the kind, and the whitening; the whitening depends on the sample."""
         return {
             "map": "Fisher",
             "kind": self.kind,
@@ -104,7 +105,7 @@ class Fisher(FeatureMap):
         }
 
     def fill(self, points: Points, out: Features) -> None:
-        """Write scores, whitened where asked for, block by block on all cores."""
+        """Write scores, whitened if `kind` says so, block by block on all cores."""
         out[...] = self._features(np.asarray(points, dtype=np.float64))
 
     def _features(self, rows: Floats) -> Floats:
@@ -126,7 +127,7 @@ class Fisher(FeatureMap):
         blocks = cut(rows.shape[0], BLOCK_ROWS)
 
         def work(part: slice) -> Floats:
-            # Blocks of one shape, so that a row's scores do not depend on the rows it comes with.
+            # All blocks have one shape, so that a row's scores do not depend on the other rows passed.
             return self._scores(np.asarray(pad(rows[part]), dtype=np.float64))[: part.stop - part.start]
 
         # torch has threads of its own.
@@ -173,7 +174,7 @@ def _scores(
 
 
 def _whiten(scores: Floats) -> Floats:
-    """Return U L^-1/2 of I = U L U^T, directions without information left out."""
+    """Return U L^-1/2 of I = U L U^T, without directions that hold no information."""
     values, vectors = linalg.eigh(scores.T @ scores / scores.shape[0])
     keep = values > _TOLERANCE * max(float(values[-1]), 0.0)
     if not bool(keep.any()):

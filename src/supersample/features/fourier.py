@@ -29,12 +29,12 @@ __all__ = ["Fourier"]
     make="restored",
 )  # fmt: skip
 class Fourier(Waves):
-    """Random Fourier features of a shift-invariant kernel (Rahimi & Recht 2007; SSR eq. 8, FMMD section 2.2).
+    """Random Fourier features of a shift-invariant kernel (Rahimi and Recht 2007).
 
-    The frequencies are drawn from the kernel's spectral measure: independently, or spread more evenly as orthogonal
-    directions (radial kernels) or as scrambled Sobol points. The default form pairs cosine and sine of each frequency: its
-    error of kernel values is never larger, and far smaller for near points (docs/decisions/003). Costs O(n d D) time
-    and O(d D) memory beside the features.
+    See also Paige, Sejdinovic and Wood 2016, eq. 8, and Zhao and Meng 2015, section 2.2. The frequencies are drawn from the
+    kernel's spectral measure: independently, or spread more evenly as orthogonal directions (radial kernels) or as scrambled
+    Sobol points. The default form pairs cosine and sine of each frequency: its error of kernel values is never larger, and far
+    smaller for near points (docs/decisions/003). Costs O(n d D) time and O(d D) memory beside the features.
 
     origin is subtracted from every row first; it changes no kernel value and keeps float32 accurate for data far from
     zero.
@@ -58,7 +58,7 @@ class Fourier(Waves):
         origin: npt.ArrayLike = 0.0,
         random_state: RandomState = None,
     ) -> None:
-        """Fix kernel, size, form and seed; the frequencies follow from them."""
+        """Set kernel, size, form and seed; they determine the frequencies."""
         super().__init__(kernel, n_features, form=form, dtype=dtype, origin=origin, random_state=random_state)
         self.frequencies = choose(frequencies, "frequencies", ("independent", "orthogonal", "sobol"))
         if self.frequencies == "orthogonal" and not self.kernel.is_radial:
@@ -88,13 +88,13 @@ class Fourier(Waves):
 
 
 def _independent(kernel: Kernel, n: int, n_inputs: int, seed: Seed) -> Floats:
-    # random() may return 0, at which the inverse distribution functions are infinite.
+    # random() may return 0, where the inverse distribution functions are infinite.
     uniforms = np.maximum(seed.generator().random((n, n_inputs + kernel.n_uniforms)), 2.0**-53)
     return kernel.frequencies(uniforms, n_inputs)
 
 
 def _sobol(kernel: Kernel, n: int, n_inputs: int, seed: Seed) -> Floats:
-    from scipy.stats import qmc  # a quarter of the time that importing supersample took, for one way of drawing
+    from scipy.stats import qmc  # here, since it took a quarter of supersample's import time
 
     width, widest = n_inputs + kernel.n_uniforms, qmc.Sobol.MAXDIM
     if width > widest:

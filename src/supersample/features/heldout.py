@@ -1,4 +1,4 @@
-"""Features for judging a selection: frequencies spread further out than the kernel's own, and weighted back."""
+"""Held-out features that measure a selection: importance-sampled frequencies, spread further out than the kernel's own."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -18,10 +18,10 @@ from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Judge", "held_out_map"]
 
-#: Shares of the frequencies that are stretched: by 1, and by 1 plus these over the root of the width.
+#: Shares of the frequencies that have each stretch factor; the factor is 1 + stretch / sqrt(width).
 _SHARES = (0.5, 0.25, 0.25)
 _STRETCH = (0.0, 1.4, 2.8)
-#: Every other uniform that a kernel's own spread is drawn from has its distance to one raised to this power.
+#: For every other uniform that draws a kernel's own spread, the distance to one is raised to this power.
 _TAIL_POWER = 4.0
 
 
@@ -34,11 +34,10 @@ _TAIL_POWER = 4.0
 class Judge(Waves):
     """Fourier features of a radial kernel by importance sampling, to estimate a small MMD without bias and with a small error.
 
-    MMD^2 is the mean of |mean exp(iwx) - mean exp(iwy)|^2 over frequencies from the kernel's spectral measure p (FMMD eq.
-    4). A good selection has made that small wherever p is large, so what is left of it comes from rare, high frequencies,
-    which a plain sample would miss. Here half of the frequencies are drawn from p and the others from p stretched outwards
-    (q is the mixture); frequency k has the weight r_k = p / q. The average of r_k |.|^2 is unbiased, and its terms are of
-    like size.
+    MMD^2 is the mean of |mean exp(iwx) - mean exp(iwy)|^2 over frequencies from the kernel's spectral measure p (Zhao and Meng
+    2015, eq. 4). A good selection makes that small wherever p is large; the rest comes from rare, high frequencies, and a plain
+    sample would miss them. Here half of the frequencies are drawn from p and the others from p stretched outwards (q is the
+    mixture); frequency k has the weight r_k = p / q. The average of r_k |.|^2 is unbiased, and its terms are of similar size.
 
     >>> import supersample as ss
     >>> phi = Judge(ss.kernels.Gaussian(1.0), 4096, random_state=0)
@@ -56,7 +55,7 @@ class Judge(Waves):
         origin: npt.ArrayLike = 0.0,
         random_state: RandomState = None,
     ) -> None:
-        """Fix kernel, size and seed; an odd n_features is refused, since frequencies come as pairs."""
+        """Set kernel, size and seed; n_features must be even, since each frequency has a cosine and a sine."""
         super().__init__(kernel, n_features, form="paired", dtype=dtype, origin=origin, random_state=random_state)
         if self.n_features % 2:
             raise InputError(f"n_features of Judge must be even, got {n_features}")
@@ -77,7 +76,7 @@ class Judge(Waves):
         drawn = np.diff(edges) / count
         directions = generator.standard_normal((count, n_inputs)) * np.repeat(factors, np.diff(edges))[:, None]
         squares = np.einsum("ij,ij->i", directions, directions)[:, None]
-        # p / q for the mixture that was drawn from, in logarithms: factors^-d overflows for wide data.
+        # p / q for the mixture q of the draws, in logarithms: factors^-d overflows for wide data.
         logs = np.log(np.maximum(drawn, 1e-300)) - n_inputs * np.log(factors) + 0.5 * squares * (1.0 - factors**-2.0)
         weights = np.exp(-np.logaddexp.reduce(logs, axis=1))
         uniforms = np.clip(generator.random((count, self.kernel.n_uniforms)), 2.0**-53, 1.0 - 2.0**-53)
@@ -103,16 +102,16 @@ class Judge(Waves):
 
     @property
     def squared_norm(self) -> float | None:
-        """The weights differ, and with them the norms."""
+        """None: the weights differ, and so do the norms."""
         return None
 
 
 def held_out_map(
     kernel: Kernel, n_features: int, n_landmarks: int, sample: Floats, *, origin: Floats, random_state: RandomState
 ) -> FeatureMap:
-    """Return the best map for judging by this kernel: `Judge`, Fourier features, or for kernels without frequencies Nystroem.
+    """Return the best held-out map for this kernel: `Judge`, else Fourier, or Nystroem for kernels without a spectrum.
 
-    n_landmarks: those of Nystroem, chosen from `sample`.
+    n_landmarks: the number of landmarks of Nystroem, chosen from `sample`.
     """
     if kernel.is_radial:
         return Judge(kernel, n_features, origin=origin, random_state=random_state)

@@ -1,4 +1,4 @@
-"""Landmarks plus Fourier features of what they do not span: adapted to the data, yet never blind."""
+"""Landmark features plus Fourier features of the residual kernel that the landmarks do not span."""
 
 from collections.abc import Mapping
 from typing import Any, Self
@@ -33,10 +33,10 @@ class Landmark(FeatureMap):
     """Nystroem features on landmarks Z, and Fourier features psi of the residual kernel.
 
     phi(x) = [ K_ZZ^-1/2 k_Z(x) ; psi(x) - psi(Z)^T K_ZZ^-1 k_Z(x) ]. The inner products of the second part approximate
-    k(x, y) - k_Z(x) K_ZZ^-1 k_Z(y), which is near zero where the landmarks cover the data and is all of k where they do not: so
-    the map is as sharp as Nystroem on what the warm-up saw and as good as Fourier on what it did not, and it is fixed for life.
-    Needs a shift-invariant kernel. Costs O(n (l (d + r) + (d + r) D)) for l landmarks of numerical rank r and D residual
-    features.
+    k(x, y) - k_Z(x) K_ZZ^-1 k_Z(y), the residual kernel. It is near zero where the landmarks cover the data and equals k where
+    they do not, so the map is as accurate as Nystroem near the landmarks and as good as Fourier far from them. The map is
+    immutable. Needs a shift-invariant kernel. Costs O(n (l (d + r) + (d + r) D)) for l landmarks of numerical rank r and D
+    residual features.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -58,7 +58,7 @@ class Landmark(FeatureMap):
         dtype: npt.DTypeLike = np.float32,
         random_state: RandomState = None,
     ) -> None:
-        """Fix kernel, landmarks and the frequencies' seed."""
+        """Set kernel, landmarks and the frequencies' seed."""
         self.dtype = as_dtype(dtype)
         self.spanned = Nystroem(kernel, landmarks, tolerance=_SPAN_TOLERANCE, dtype=self.dtype)
         self.kernel = self.spanned.kernel
@@ -80,7 +80,7 @@ class Landmark(FeatureMap):
 
     @classmethod
     def restored(cls, spanned: Nystroem, waves: Fourier, overlap: Reals) -> "Landmark":
-        """Return a map from its parts as they were."""
+        """Return a map from its stored parts."""
         restored = cls.__new__(cls)
         restored.dtype, restored.kernel = spanned.dtype, spanned.kernel
         restored.spanned, restored.waves, restored.overlap = spanned, waves, overlap
@@ -112,7 +112,7 @@ class Landmark(FeatureMap):
         return {"map": "Landmark", "spanned": dict(self.spanned.identity), "waves": dict(self.waves.identity)}
 
     def fill(self, points: Points, out: Features) -> None:
-        """Write both parts; the second is what the first leaves of the waves."""
+        """Write both parts; the second is the waves minus their projection onto the first."""
         rank = self.spanned.n_features
         spanned = np.empty((points.shape[0], rank), dtype=self.dtype)
         self.spanned.fill(points, spanned)

@@ -22,9 +22,9 @@ from supersample.kernels.base import as_float64
 __all__ = ["Nystroem", "landmarks_of", "pivoted_landmarks"]
 
 _SAMPLE_ROWS = 5000
-#: From this tolerance on, float32 maps multiply in float32.
+#: At or above this tolerance, float32 maps multiply in float32.
 _SINGLE_TOLERANCE = 1e-7
-#: Pivots are drawn until this share of the sum of k(x, x) is left: what is smaller is rounding noise.
+#: Pivots are drawn until this share of the sum of k(x, x) is left: the rest is rounding noise.
 _TRACE_TOLERANCE = 1e-12
 
 
@@ -37,10 +37,10 @@ _TRACE_TOLERANCE = 1e-12
 class Nystroem(FeatureMap):
     """Features phi(x) = K_ZZ^-1/2 k_Z(x) on landmarks Z, for any positive-definite kernel (Williams and Seeger 2001).
 
-    phi(x).phi(y) = k_Z(x) K_ZZ^-1 k_Z(y) is exact at the landmarks and the best approximation by functions that they span;
-    far from all landmarks it falls to zero, so landmarks must cover the data. The features are ordered by falling
-    eigenvalue; there are as many as the numerical rank of K_ZZ, at most one a landmark. Whitening is done in float64. Costs
-    O(n l (d + D)) for l landmarks, and O(l^3) once; O(l (l + d)) memory beside the features.
+    phi(x).phi(y) = k_Z(x) K_ZZ^-1 k_Z(y) is exact at the landmarks and the best approximation by functions in their span; far
+    from all landmarks it falls to zero, so landmarks must cover the data. The features are ordered by falling eigenvalue; there
+    are as many as the numerical rank of K_ZZ, at most one a landmark. Whitening is done in float64. Costs O(n l (d + D)) for l
+    landmarks, and O(l^3) once; O(l (l + d)) memory beside the features.
 
     >>> from supersample.kernels import Function
     >>> phi = Nystroem(Function(lambda x, y: (1 + x @ y.T) ** 2, name="square"), [[0.0], [1.0], [2.0]])
@@ -72,14 +72,14 @@ class Nystroem(FeatureMap):
     def restored(
         cls, kernel: Kernel, landmarks: Floats, whitening: Reals, *, tolerance: float, dtype: npt.DTypeLike
     ) -> "Nystroem":
-        """Return a map with the whitening it had: computed anew elsewhere, its directions could come out turned or reversed."""
+        """Return a map with its stored whitening: recomputed elsewhere, its directions could be rotated or reversed."""
         restored = cls.__new__(cls)
         restored._fix(kernel, landmarks, whitening, tolerance, as_dtype(dtype))
         return restored
 
     def _fix(self, kernel: Kernel, landmarks: Floats, whitening: Reals, tolerance: float, dtype: np.dtype[Any]) -> None:
         self.kernel, self.landmarks, self.tolerance, self.dtype = kernel, landmarks, tolerance, dtype
-        # Rounding is multiplied by the root of 1 / tolerance: float32 can afford that only where few directions are kept.
+        # Rounding errors grow by the root of 1 / tolerance: float32 is accurate enough only if few directions are kept.
         working = np.float32 if dtype == np.float32 and tolerance >= _SINGLE_TOLERANCE else np.float64
         self.whitening: Reals = whitening.astype(working)
         self._to_landmarks = kernel.against(landmarks)
@@ -146,7 +146,7 @@ class Nystroem(FeatureMap):
 def landmarks_of(
     kernel: KernelLike, sample: PointsLike, n_landmarks: int, seed: Seed, tolerance: float
 ) -> tuple[Kernel, Floats]:
-    """Return the kernel, a "median" bandwidth resolved from the sample, and landmarks chosen from it."""
+    """Return the kernel, with a "median" bandwidth resolved from the sample, and landmarks chosen from the sample."""
     rows = as_float64(sample, "sample")
     resolved = as_kernel(kernel).resolve(rows, random_state=seed.sequence())
     count = check_count(n_landmarks, "n_landmarks")
@@ -157,10 +157,10 @@ def landmarks_of(
 def pivoted_landmarks(
     kernel: Kernel, sample: Floats, n_landmarks: int, *, seed: Seed, tolerance: float = _TRACE_TOLERANCE
 ) -> Indices:
-    """Choose rows by randomly pivoted Cholesky (Chen, Epperly, Tropp, Webber 2022).
+    """Choose rows by randomly pivoted Cholesky (Chen, Epperly, Tropp and Webber 2022).
 
-    Each pivot is drawn in proportion to what the earlier ones leave of k(x, x); stops early when less than `tolerance` of it is
-    left. Only the first 5,000 rows of a random permutation are looked at. O(n l^2) time, O(n l) memory.
+    Each pivot is drawn in proportion to the residual of k(x, x) after the earlier ones; stops early when less than `tolerance`
+    of the sum is left. Uses only the first 5,000 rows of a random permutation. O(n l^2) time, O(n l) memory.
     """
     generator = seed.child("landmarks").generator()
     pool = np.sort(generator.permutation(sample.shape[0])[:_SAMPLE_ROWS])
@@ -195,7 +195,7 @@ def _digest(values: Reals) -> str:
 
 
 def _whiten(kernel: Kernel, landmarks: Floats, tolerance: float) -> Floats:
-    """Return U L^-1/2 of K_ZZ = U L U^T, largest eigenvalues first, rounding noise left out."""
+    """Return U L^-1/2 of K_ZZ = U L U^T, largest eigenvalues first, without rounding noise."""
     values, vectors = linalg.eigh(kernel(landmarks))
     keep = values > tolerance * max(float(values[-1]), 0.0)
     if not bool(keep.any()):

@@ -1,4 +1,4 @@
-"""From projections w.x to cosine and sine features: what Fourier and Fastfood share."""
+"""Cosine and sine features of projections w.x: the common base of Fourier and Fastfood."""
 
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
@@ -17,16 +17,16 @@ from supersample.kernels import KernelLike, Stationary
 
 __all__ = ["Waves"]
 
-#: Bandwidths beyond 2^40 or under 2^-40 are measured in a unit of their own.
+#: For bandwidths above 2^40 or below 2^-40, rows and frequencies are rescaled by a power of two.
 _FLOAT32_SAFE = 40.0
-#: Blocks of rows so much shorter than what overflows are not looked at more closely.
+#: Blocks of rows shorter than this share of the overflow limit are not checked for overflow.
 _ROOM = 1e-2
 #: Blocks that one task of the thread pool takes.
 _BLOCKS_A_TASK = 4
 
 
 class _Prepared(NamedTuple):
-    """What was drawn for rows of a width, the unit it is measured in, and the length of blocks that cannot overflow."""
+    """The draws for rows of one width, the unit they are measured in, and the length below which blocks cannot overflow."""
 
     n_inputs: int
     drawn: Any
@@ -37,10 +37,10 @@ class _Prepared(NamedTuple):
 class Waves(FeatureMap):
     """Random waves: features cos(w.x) and sin(w.x) for frequencies w from the kernel's spectral measure.
 
-    Frequencies, phases and amplitude are rounded to float32 for either dtype, so that the two differ by the rounding of
-    their arithmetic alone. form "paired": sqrt(2 k0 / D) [cos(W x); sin(W x)] with D / 2 frequencies; |phi(x)|^2 = k0. An
-    odd D adds one feature of the other form. form "phase": sqrt(2 k0 / D) cos(W x + b) with D frequencies and uniform
-    phases b (SSR eq. 8).
+    Frequencies, phases and amplitude are rounded to float32 for either dtype, so that the two dtypes differ only by the
+    rounding of their arithmetic. form "paired": sqrt(2 k0 / D) [cos(W x); sin(W x)] with D / 2 frequencies; |phi(x)|^2 = k0. An
+    odd D adds one feature of the other form. form "phase": sqrt(2 k0 / D) cos(W x + b) with D frequencies and uniform phases b
+    (Paige, Sejdinovic and Wood 2016, eq. 8).
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Waves(FeatureMap):
 
     @classmethod
     def restored(cls, *, seed: Seed, **options: Any) -> Self:
-        """Return the map that had these options and this seed: all that it draws follows from them."""
+        """Return the map with these options and this seed; they determine all its draws."""
         return cls(**options, random_state=seed.sequence())
 
     @property
@@ -100,22 +100,22 @@ class Waves(FeatureMap):
 
     @abstractmethod
     def _draw(self, n_inputs: int, unit: float) -> Any:
-        """Draw what the projection needs for rows of this width, divided by `unit`; depends on the seed and the width alone."""
+        """Draw the parameters of the projection for rows measured in `unit`; they depend on the seed and the width only."""
 
     @abstractmethod
     def _steepest(self, drawn: Any) -> float:
-        """Return what no number on the way to the projections of a row of length one exceeds."""
+        """Return an upper bound on all intermediate numbers in the projection of a row of length one."""
 
     @abstractmethod
     def _widened(self, drawn: Any) -> Any:
-        """Return what was drawn in float64."""
+        """Return the draws in float64."""
 
     @abstractmethod
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         """Write the projections W x of a block of rows into `out` (rows x n_frequencies)."""
 
     def drawn(self, n_inputs: int) -> Any:
-        """Return what was drawn for this width, drawing it at the first call."""
+        """Return the draws for this width; they are made at the first call."""
         return self._prepare(n_inputs).drawn
 
     def _prepare(self, n_inputs: int) -> _Prepared:
@@ -147,7 +147,7 @@ class Waves(FeatureMap):
         return out.astype(np.float64) / held.unit
 
     def _choose_unit(self, n_inputs: int) -> float:
-        """Return 1, or for bandwidths that float32 cannot hold a power of two near them, to measure rows and frequencies in."""
+        """Return the unit of rows and frequencies: 1, or a power of two near bandwidths that float32 cannot hold."""
         typical = 0.0
         if isinstance(self.kernel, Stationary):
             typical = float(np.log2(self.kernel.scale(np.ones((1, n_inputs)))).mean())
@@ -193,7 +193,7 @@ class Waves(FeatureMap):
     def _fill_far(
         self, held: _Prepared, points: Points, factors: Sequence[float], places: Sequence[tuple[Features, Indices]]
     ) -> None:
-        """Write the features of rows so many bandwidths out that their projections overflow, which they do not in float64."""
+        """Write the features of rows whose projections overflow in the map's dtype; they are projected in float64."""
         wide = np.empty((BLOCK_ROWS, self.n_frequencies))
         with np.errstate(over="ignore", invalid="ignore"):
             self._project(self._widened(held.drawn), pad(self._measured(points.astype(np.float64), held.unit)), wide)
@@ -209,7 +209,7 @@ class Waves(FeatureMap):
             out[rows] = features
 
     def terms(self, squares: Floats) -> Floats:
-        """Return one term for each pair of cosine and sine, whose mean is MMD^2, from squared differences of mean features."""
+        """Return one term for each pair of cosine and sine, from squared differences of mean features; their mean is MMD^2."""
         half = self.n_features // 2
         return np.asarray(half * (squares[:half] + squares[half : 2 * half]))
 

@@ -13,7 +13,7 @@ from supersample.errors import InputError, InputTypeError
 
 __all__ = ["LinearScores", "LogisticScores", "Scores", "digest", "scores_of"]
 
-#: All of normal noise around a line. A penalty is a prior on the line: the likelihood, and its score, are the same.
+#: Models with normal noise around a line. A penalty is a prior on the line: the likelihood and its score are the same.
 _LEAST_SQUARES = (
     "LinearRegression", "Ridge", "RidgeCV", "Lasso", "LassoCV", "ElasticNet", "ElasticNetCV", "Lars", "LarsCV", "LassoLars",
     "LassoLarsCV", "LassoLarsIC", "OrthogonalMatchingPursuit", "OrthogonalMatchingPursuitCV", "BayesianRidge", "ARDRegression",
@@ -29,7 +29,7 @@ class Scores(ABC):
 
     @abstractmethod
     def __call__(self, rows: Floats) -> Floats:
-        """Return one score a row; row i depends on row i alone but for rounding."""
+        """Return one score a row; row i depends on row i only, up to rounding."""
 
     @property
     @abstractmethod
@@ -37,15 +37,15 @@ class Scores(ABC):
         """What determines the scores, as plain values."""
 
     def check(self, rows: Floats) -> None:
-        """Refuse labels that the model does not know."""
+        """Refuse labels that the model was not fitted to."""
         return
 
 
 class LogisticScores(Scores):
-    """Of logistic regression: (1[y = c] - p_c(x)) (x, 1) for each class c; for two classes, of the second alone."""
+    """Scores of logistic regression: (1[y = c] - p_c(x)) (x, 1) for each class c; for two classes, the second class only."""
 
     def __init__(self, coefficients: Floats, intercepts: Floats, classes: Floats, with_intercept: bool) -> None:
-        """Take what scikit-learn's LogisticRegression holds: one row of coefficients for two classes, else one a class."""
+        """Take the parameters of a LogisticRegression: one row of coefficients for two classes, else one for each class."""
         self.coefficients, self.intercepts, self.classes = coefficients, intercepts, classes
         self.with_intercept = with_intercept
         self.n_inputs = coefficients.shape[1] + 1
@@ -80,10 +80,10 @@ class LogisticScores(Scores):
 
 
 class LinearScores(Scores):
-    """Of linear regression with normal noise: (y - f(x)) (x, 1) / variance."""
+    """Scores of linear regression with normal noise: (y - f(x)) (x, 1) / variance."""
 
     def __init__(self, coefficients: Floats, intercept: float, variance: float, with_intercept: bool) -> None:
-        """Take the fitted line and the variance of the noise, which scales all scores alike."""
+        """Take the fitted line and the variance of the noise; the variance scales all scores by one factor."""
         self.coefficients, self.intercept, self.variance = coefficients, intercept, variance
         self.with_intercept = with_intercept
         self.n_inputs = coefficients.size + 1

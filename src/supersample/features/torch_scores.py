@@ -17,7 +17,7 @@ __all__ = ["TorchScores", "is_module"]
 
 
 def is_module(model: Any) -> bool:
-    """Whether the model is a torch module, found out without importing torch."""
+    """Whether the model is a torch module; does not import torch."""
     return any(each.__module__.startswith("torch.nn") and each.__name__ == "Module" for each in type(model).__mro__)
 
 
@@ -31,7 +31,7 @@ class TorchScores(Scores):
     def __init__(
         self, module: Any, n_inputs: int, loss: Callable[[Any, Any], Any] | None, parameters: Sequence[str] | None
     ) -> None:
-        """Copy the module, so that neither later training nor a later mode changes the map, and nothing here changes it."""
+        """Copy the module, so that later training or a change of mode does not change the map, nor the map the module."""
         self._torch = importlib.import_module("torch")
         self._module = copy.deepcopy(module).eval()
         self._loss = loss
@@ -51,7 +51,7 @@ class TorchScores(Scores):
         self._n_outputs = self._try_out()
 
     def check(self, rows: Floats) -> None:
-        """Refuse labels that are no class numbers, where the loss is the cross-entropy of such."""
+        """Refuse labels that are not class numbers, if the loss is the default cross-entropy."""
         labels = rows[:, -1]
         known = (labels >= 0) & (labels < self._n_outputs) & (labels == np.floor(labels))
         if self._loss is None and not bool(known.all()):
@@ -78,7 +78,7 @@ class TorchScores(Scores):
         return np.asarray(torch.cat(flat, dim=1).detach().cpu().numpy(), dtype=np.float64)
 
     def _try_out(self) -> int:
-        """Return the number of outputs for one row."""
+        """Run the module on one row of zeros and return the number of outputs."""
         like = next(iter(self._free.values()))
         try:
             with self._torch.no_grad():

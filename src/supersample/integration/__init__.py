@@ -1,4 +1,4 @@
-"""Integrals of costly functions, with the uncertainty that is left."""
+"""Integrals of costly functions, with the remaining uncertainty."""
 
 from supersample.integration.integral import Integral, integrate
 

@@ -1,4 +1,4 @@
-"""Calls of a user's function, one point at a time or all at once, with every answer checked."""
+"""Calls of a user's function, one point at a time or all at once, with checks of the returned values."""
 
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +12,7 @@ __all__ = ["values_of"]
 
 
 def values_of(f: Callable[[Any], Any], points: Floats, *, vectorized: bool) -> Floats:
-    """Return f at each point; f has copies, so that what it does to them stays with it."""
+    """Return f at each point; f gets copies, so that it cannot change the points."""
     if points.shape[0] == 0:
         return np.empty(0)
     return _finite(_all_at_once(f, points) if vectorized else _one_by_one(f, points), points)

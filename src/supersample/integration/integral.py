@@ -26,12 +26,12 @@ from supersample.selection.batch.weighting import free_weights
 __all__ = ["Integral", "integrate"]
 
 _METHODS = {"wkh": wkh, "sbq": sbq, "herd": herd}
-#: Noise of less variance than this beside k(x, x) is lost in the rounding of kernel values.
+#: Noise whose variance is below this share of k(x, x) is lost in the rounding of kernel values.
 _AUDIBLE = 1e-12
-#: What noise is to the choice, as a share of the amplitude, while it is still to be fitted.
+#: Noise assumed when points are selected, as a share of the amplitude, if noise is fitted.
 _UNKNOWN = 0.1
 
-#: Amplitudes and noises up to this, and down to one over it, have a ratio whose square float64 holds.
+#: Amplitudes and noises lie between 1 / _LARGEST and _LARGEST, so that the square of their ratio fits into float64.
 _LARGEST = 1e75
 
 Parameter = Literal["amplitude", "width", "noise"]
@@ -39,12 +39,12 @@ Parameter = Literal["amplitude", "width", "noise"]
 
 @dataclass(frozen=True)
 class Integral:
-    """An integral as a Gaussian: its posterior mean and standard deviation, and what they rest on.
+    """An integral as a Gaussian: its posterior mean and standard deviation, and the data that they are computed from.
 
     mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
-    kernel, amplitude, noise: the prior f ~ GP(0, amplitude^2 k) and the standard deviation of what is added to its values.
-    indices, candidates: what the points were chosen from; begun: measure, prior and method that they were chosen by. Kept so
-    that more can be chosen (`resume`). note: as of Selection.
+    kernel, amplitude, noise: the prior f ~ GP(0, amplitude^2 k) and the standard deviation of the noise in the values.
+    indices, candidates: the points as rows of the candidates; begun: measure, prior and method that selected them. They are
+    kept so that more points can be selected (`resume`). note: as in Selection.
 
     Memory O((n + N) d) for n calls and N candidates of d columns.
 
@@ -76,7 +76,7 @@ class Integral:
         return int(self.values.size)
 
     def __str__(self) -> str:
-        """Say the integral, how sure it is, and what it rests on."""
+        """Return the integral with its standard deviation, the number of calls and the prior."""
         lines = [
             f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {len(self):,} calls of the function",
             f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}",
@@ -103,32 +103,32 @@ def integrate(
 ) -> Integral:
     """Return the integral of f over a measure from n calls of f, with a standard deviation (Bayesian quadrature).
 
-    Under the prior f ~ GP(0, a^2 k) the integral is Gaussian with mean z^T K^-1 f(X) (OWH eq. 16) and variance
-    a^2 (E - z^T K^-1 z) (OWH eq. 22). The variance does not need f, so all points are chosen before the first call. If f
-    lies in the kernel's space, |f| times the MMD bounds the error; the prior mean is 0, so that few points shrink the
-    estimate to 0. The standard deviation is worth what the prior is: fit it, or know it.
+    Under the prior f ~ GP(0, a^2 k) the integral is Gaussian with mean z^T K^-1 f(X) and variance a^2 (E - z^T K^-1 z) (Huszar
+    and Duvenaud 2012, eq. 16 and 22). The variance does not depend on f, so all points are selected before the first call. If f
+    lies in the kernel's space, |f| times the MMD bounds the error. The prior mean is 0, so that few points shrink the estimate
+    to 0. The standard deviation is only as good as the prior: fit it, or know it.
 
     f: takes one point (a one-dimensional array) and returns a number; with vectorized=True, takes all points as rows.
 
-    candidates: where f may be called; by default 10,000 draws of the measure, or the points of an empirical one.
+    candidates: points at which f may be called; by default 10,000 draws of the measure, or the points of an empirical one.
 
-    fit: True chooses amplitude and width that make the values most probable, -f^T K^-1 f / 2 - log|K| / 2 the logarithm; or a
-    list of "amplitude", "width", "noise". The points were chosen before, with the width as given.
+    fit: True fits amplitude and width by maximum likelihood, -f^T K^-1 f / 2 - log|K| / 2 up to a constant; or a list of
+    "amplitude", "width", "noise". The points are selected before the fit, with the given width.
 
-    amplitude: a, 1 by default. noise: the standard deviation of what f adds to its true values, 0 by default. Where there is
-    noise the choice reckons with it: points are called again where that lowers the variance most. Noise that is fitted and
-    not given is a tenth of the amplitude to the choice, which comes before the first value.
+    amplitude: a, 1 by default. noise: the standard deviation of the noise in the values of f, 0 by default. With noise, f is
+    called again at a point where that lowers the variance most. If noise is fitted and not given, points are selected assuming
+    0.1 x amplitude.
 
-    method: how points are chosen, always with the weights of Bayesian quadrature. "sbq" lowers the variance most with each
-    point; with smooth kernels it does so by pairs of near points with huge opposite weights, which a function that is not
-    quite as smooth does not forgive. "wkh", the default, does not, at next to no cost in variance.
+    method: how points are selected; the weights are always those of Bayesian quadrature. "sbq" lowers the variance most with
+    each point; with smooth kernels it does so by pairs of near points with huge opposite weights, which give large errors for a
+    function that is less smooth. "wkh", the default, avoids such pairs, at almost no cost in variance.
 
-    resume: an earlier result: f is called at n - len(resume) more points only, chosen as the earlier ones were, so that the
-    points are those of one run with n calls. Measure, kernel, amplitude, noise, method and candidates are its own. The prior is
-    the one it ended with, unless it is fitted anew.
+    resume: an earlier result. f is called at n - len(resume) more points only, selected like the earlier ones, so that the
+    points are those of a single run with n calls. Measure, kernel, amplitude, noise, method and candidates are those of the
+    earlier result. Its final prior is used, unless `fit` fits it again.
 
-    An empirical measure with `features` is chosen for by them and integrated over by its points; over 20,000 of them the
-    standard deviation is an estimate, as the note says.
+    For an empirical measure with `features`, points are selected by the features, and the integral is over the measure's
+    points; for more than 20,000 of them the standard deviation is an estimate, and the note says so.
 
     O(N n^2) for N candidates, and n calls of f.
 
@@ -171,7 +171,7 @@ def integrate(
 
 
 def _begun(measure: Measure, asked: Asked, resume: Integral | None, count: int, seed: Seed) -> tuple[Begun, Prior]:
-    """Return what the integral is begun with, or goes on with, and its prior."""
+    """Return the state of a new or resumed integral, and its prior."""
     if resume is None:
         begun = begin(measure, asked, seed)
         prior = begun.prior
@@ -186,7 +186,7 @@ def _begun(measure: Measure, asked: Asked, resume: Integral | None, count: int, 
 
 
 def _chosen(begun: Begun, count: int, first: Indices, noise: float, seed: Seed) -> tuple[Indices, str]:
-    """Return where to call f, and why at fewer places than asked for."""
+    """Return where to call f, and a note if there are fewer places than asked for."""
     target, pool, prior = begun.target, begun.candidates, begun.prior
     if count > pool.shape[0] and noise == 0.0:
         raise InputError(
@@ -215,15 +215,15 @@ def _posterior(begun: Begun, prior: Prior, indices: Indices, values: Floats, not
     exact = target.by_points() if isinstance(target, Empirical) else target
     ratio = (prior.noise / prior.amplitude) ** 2
     gram, z = np.empty((0, 0)), np.empty(0)
-    if values.size:  # a measure out of reach of all candidates has none
+    if values.size:  # no values if no candidate is within the kernel's reach of the measure
         gram, z = prior.kernel(points), exact.mean_embedding(prior.kernel, points)
     gram[np.diag_indices_from(gram)] += ratio
     weights, explained, _ = free_weights(gram, z)
-    # Large weights multiply the rounding of kernel values: less variance than that cannot be claimed.
+    # Large weights multiply the rounding of kernel values; the variance is at least that error.
     least = float(np.finfo(float).eps * np.abs(weights).sum() ** 2 * np.diag(gram).max(initial=0.0))
     remarks = [begun.note, note]
     if isinstance(exact, Empirical) and exact is not target and exact.weights.size > EXACT_ROWS and values.size:
-        # E - z^T (K + r I)^-1 z is MMD^2 of the weights and r times their squares; E itself would take N^2 kernel values.
+        # E - z^T (K + r I)^-1 z is MMD^2 of the weights plus r times their squares; E itself would take N^2 kernel values.
         estimate = sampled_squares(prior.kernel, exact, points, weights[None], seed.child("held-out"))
         share, error = float(estimate.squares[0]) + ratio * float(weights @ weights), estimate.error or 0.0
         least = max(least, error)

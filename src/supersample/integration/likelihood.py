@@ -11,13 +11,13 @@ from supersample.kernels.stationary import Stationary
 
 __all__ = ["Prior", "fitted", "log_likelihood"]
 
-#: Added to the diagonal beside k(x, x), so that a trial width that makes K singular has a likelihood still.
+#: Jitter on the diagonal, relative to k(x, x), so that a trial width that makes K singular still has a likelihood.
 _JITTER = 1e-10
 _WIDEST = float(np.log(1e3))
 
 
 class Prior(NamedTuple):
-    """f ~ GP(0, amplitude^2 kernel), seen with independent noise."""
+    """f ~ GP(0, amplitude^2 kernel), observed with independent noise."""
 
     amplitude: float
     kernel: Kernel
@@ -37,10 +37,10 @@ def log_likelihood(prior: Prior, points: Floats, values: Floats) -> float:
 
 
 def fitted(start: Prior, points: Floats, values: Floats, parts: frozenset[str]) -> Prior:
-    """Return the prior that makes the values most probable, over the parts named: amplitude, width, noise.
+    """Return the prior that maximises the likelihood of the values over the named parts: amplitude, width, noise.
 
-    Width is one factor on the bandwidth, or one for each column where the kernel has a bandwidth for each; kernels without
-    a bandwidth keep what they have. Searched from several widths by quasi-Newton steps on logarithms.
+    Width is one factor on the bandwidth, or one for each column if the kernel has a bandwidth for each; kernels without a
+    bandwidth do not change. The search starts from several widths and takes quasi-Newton steps on logarithms.
     """
     size = float(np.sqrt(np.mean(values**2))) or 1.0
     kernel = start.kernel

@@ -1,4 +1,4 @@
-"""What an integral was begun with: all that going on with it needs, and what later calls must not contradict."""
+"""Saved state needed to resume an integral, and checks that later calls agree with it."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -23,7 +23,7 @@ _CANDIDATES = 10_000
 
 @dataclass(frozen=True)
 class Asked:
-    """What a call says of its prior and its choice; None where it leaves that open."""
+    """The arguments of a call that set the prior and the selection; None where left out."""
 
     kernel: KernelLike
     bandwidth: Bandwidth
@@ -33,16 +33,16 @@ class Asked:
     candidates: PointsLike | None
 
     def given_kernel(self) -> Kernel | None:
-        """Return the kernel that was asked for, or None if the default was left."""
+        """Return the given kernel, or None if it was left at the default."""
         left = isinstance(self.kernel, str) and self.kernel == "gaussian" and self.bandwidth == "median"
         return None if left else as_kernel(self.kernel, self.bandwidth)
 
 
 @dataclass(frozen=True)
 class Begun:
-    """The measure, what stands for it (draws where it has no closed form), the prior before any fit, and the choice.
+    """The measure, its target (draws if it has no closed form), the prior before any fit, and how points are selected.
 
-    prior: what points are chosen by, also where an integral is gone on with, so that it equals one run.
+    prior: the one that points are selected by, also after a resume, so that a resumed integral equals a single run.
     """
 
     measure: Measure
@@ -54,7 +54,7 @@ class Begun:
 
 
 def begin(measure: Measure, asked: Asked, seed: Seed) -> Begun:
-    """Fix candidates, bandwidth and target for an integral and all that goes on from it."""
+    """Set candidates, bandwidth and target for an integral and all that resume it."""
     by_features = isinstance(measure, Empirical) and measure.features is not None
     if asked.candidates is not None:
         pool = np.array(check_points(asked.candidates, "candidates", width=measure.dimension), dtype=np.float64)
@@ -82,7 +82,7 @@ def begin(measure: Measure, asked: Asked, seed: Seed) -> Begun:
 
 
 def go_on(begun: Begun, now: Prior, measure: Measure, asked: Asked) -> Begun:
-    """Return what was begun, or say what contradicts it. now: the prior that the earlier result ended with."""
+    """Return the saved state, or raise an error that says what contradicts it. now: the prior of the earlier result."""
     if not _same(measure, begun.measure):
         raise MismatchError(
             f"measure must be the one that resume is an integral over, {type(begun.measure).__name__}, got another "
@@ -104,13 +104,14 @@ def go_on(begun: Begun, now: Prior, measure: Measure, asked: Asked) -> Begun:
     if asked.candidates is not None:
         pool = check_points(asked.candidates, "candidates", width=measure.dimension)
         if not np.array_equal(pool, begun.candidates):
-            raise MismatchError("candidates must be left out with resume, which goes on with its own; these are others")
+            raise MismatchError("candidates must be left out with resume, which continues with its own; these are others")
     return begun
 
 
 def _contradiction(name: str, held: Any, given: Any) -> InputError:
     return InputError(
-        f"{name} must be left out with resume, which goes on with its own, {held!r}, got {given!r}; begin anew for another"
+        f"{name} must be left out with resume, which continues with its own, {held!r}, got {given!r}; start a new integral "
+        f"for another"
     )
 
 

@@ -15,7 +15,7 @@ from supersample.errors import InputError, InputTypeError
 __all__ = ["BANDWIDTH", "SAMPLE_ROWS", "Bandwidth", "check_bandwidth", "median_distance"]
 
 Bandwidth = float | tuple[float, ...] | Literal["median"]
-#: The same for files.
+#: The stored form of a `Bandwidth`.
 BANDWIDTH = any_of(NUMBER, tuple_of(NUMBER), one_of("median"))
 
 #: Rows in the sample: half a million pairs, whose median is within about one part in a hundred of the whole.
@@ -25,8 +25,8 @@ SAMPLE_ROWS = 1000
 def median_distance(points: PointsLike, *, metric: Literal["l1", "l2"] = "l2", random_state: RandomState = None) -> float:
     """Return the median distance between two different rows of a sample of at most 1,000 rows.
 
-    Pairs of equal rows are left out if more than half of the pairs are equal, as in heavily tied data, where the median
-    would be zero. Costs O(1000^2 d) whatever the size of `points`.
+    If more than half of the pairs are equal, as in heavily tied data, the median would be zero, and equal pairs are left out.
+    Costs O(1000^2 d) whatever the size of `points`.
 
     >>> median_distance([[0.0], [1.0], [3.0]])
     2.0

@@ -1,4 +1,4 @@
-"""What a kernel is: an exact Gram block, a diagonal, an identity."""
+"""The interface of a kernel: an exact Gram block, a diagonal, an identity."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ class Kernel(ABC):
     """A positive-definite function k(x, y) of two points.
 
     Called with points, it returns their exact Gram matrix: O(n m d) time, O(n m) memory. Kernels can be added, and multiplied
-    by positive numbers. A kernel of one's own is a `Function`.
+    by positive numbers. Wrap a function of your own in `Function`.
 
     >>> from supersample.kernels import Gaussian
     >>> Gaussian(1.0)([[0.0], [1.0]]).round(4)
@@ -32,7 +32,7 @@ class Kernel(ABC):
         """Write the Gram block k(left_i, right_j) into `out`; no checks, one thread."""
 
     def against(self, points: Floats) -> Callable[[Floats], Floats]:
-        """Return a function that gives the Gram block of any rows with these points, prepared once for many calls."""
+        """Return a function that computes the Gram block of any rows with these points; the points are prepared once."""
         return _Against(self, points)
 
     @abstractmethod
@@ -67,19 +67,20 @@ class Kernel(ABC):
         return self
 
     def check_width(self, width: int) -> None:
-        """Refuse rows of a width that the kernel has not one bandwidth a column for; most kernels take any."""
+        """Refuse rows whose width differs from the number of bandwidths; by default any width is accepted."""
         return
 
     def check_on(self, points: Floats, *, differences: bool = False) -> None:
-        """Refuse a function that cannot be a kernel, for what it says of some of these points; ours need no look.
+        """Refuse a function whose values on some of these points cannot be a kernel's; built-in kernels need no check.
 
-        differences: it serves for differences of means alone, as the negative distance does.
+        differences: the kernel is used for differences of means only; conditionally positive-definite functions, such as the
+        negative distance, then pass.
         """
         return
 
     @property
     def has_spectrum(self) -> bool:
-        """Whether the kernel is shift-invariant with a spectral measure that frequencies can be drawn from."""
+        """Whether the kernel is shift-invariant and frequencies can be drawn from its spectral measure."""
         return False
 
     @property
@@ -104,7 +105,7 @@ class Kernel(ABC):
         raise InputTypeError(self._without("radial spectral measure"))
 
     def scale(self, points: Floats) -> Floats:
-        """Divide each column by its bandwidth, where one bandwidth serves the whole kernel."""
+        """Divide each column by its bandwidth, if the whole kernel has a single bandwidth."""
         raise InputTypeError(self._without("single bandwidth"))
 
     def _without(self, what: str) -> str:
@@ -129,7 +130,7 @@ class Kernel(ABC):
         return out
 
     def require_resolved(self) -> None:
-        """Refuse to go on while a bandwidth is still the word "median"."""
+        """Raise an error if a bandwidth is still the word "median"."""
         if not self.is_resolved:
             raise InputError(
                 f"{self!r} has no bandwidth yet: 'median' needs data; call kernel.resolve(points) first, or pass a number"
@@ -154,7 +155,7 @@ class Kernel(ABC):
 
 @dataclass(frozen=True)
 class _Against:
-    """The Gram block with fixed points, as a function that can be stored with what uses it."""
+    """The Gram block with fixed points, as a function that can be pickled with the object that uses it."""
 
     kernel: Kernel
     points: Floats
@@ -166,5 +167,5 @@ class _Against:
 
 
 def as_float64(points: PointsLike, name: str) -> Floats:
-    """Return checked points in float64, in which all exact kernel values are computed."""
+    """Return checked points in float64, the type of all exact kernel computations."""
     return np.ascontiguousarray(check_points(points, name), dtype=np.float64)

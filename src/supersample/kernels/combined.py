@@ -1,4 +1,4 @@
-"""Sums of kernels, and what their spectral measures become: mixtures."""
+"""Sums of kernels; their spectral measures are mixtures."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from supersample.kernels.stationary import Stationary
 
 __all__ = ["Sum"]
 
-#: Factors for which float32 holds features, their squares and the sums of these.
+#: Range of factors for which features, their squares and the sums of the squares fit into float32.
 _LEAST, _MOST = 1e-30, 1e30
 
 
@@ -33,7 +33,7 @@ class Sum(Kernel):
     terms: tuple[tuple[float, Kernel], ...]
 
     def __post_init__(self) -> None:
-        """Refuse factors that make no kernel of the sum."""
+        """Refuse factors outside the supported range."""
         for factor, _ in self.terms:
             if not _LEAST <= factor <= _MOST:
                 raise InputError(
@@ -85,7 +85,7 @@ class Sum(Kernel):
             kernel.check_on(points, differences=differences)
 
     def resolved_by(self, bandwidth: float) -> "Sum":
-        """Give the terms without a bandwidth this one."""
+        """Set this bandwidth in the terms that have none yet."""
         return Sum(tuple((factor, kernel.resolved_by(bandwidth)) for factor, kernel in self.terms))
 
     def fill(self, left: Floats, right: Floats, out: Floats) -> None:
@@ -124,7 +124,7 @@ class Sum(Kernel):
 
     @property
     def n_uniforms(self) -> int:
-        """One to choose the term, and what the hungriest term needs."""
+        """One to choose the term, plus the largest number that any term needs."""
         return 1 + max(kernel.n_uniforms for _, kernel in self.terms)
 
     def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
@@ -135,7 +135,7 @@ class Sum(Kernel):
         return out
 
     def spread(self, uniforms: Floats) -> Floats:
-        """Draw s from the mixture of the terms', each divided by its bandwidth unless that is the same for all."""
+        """Draw s from the mixture of the terms' spreads, each divided by its bandwidth unless all terms share one."""
         out = np.empty(uniforms.shape[0])
         for kernel, mine in self._chosen(uniforms[:, -1]):
             drawn = kernel.spread(uniforms[mine])
@@ -143,7 +143,7 @@ class Sum(Kernel):
         return out
 
     def scale(self, points: Floats) -> Floats:
-        """Divide by the terms' bandwidth if they have one in common; otherwise each has its own in its part."""
+        """Divide by the bandwidth if all terms share one; otherwise return the points, since `spread` has divided by each."""
         return self.terms[0][1].scale(points) if self._one_bandwidth else points
 
     def _chosen(self, uniforms: Floats) -> Iterator[tuple[Kernel, npt.NDArray[np.bool_]]]:

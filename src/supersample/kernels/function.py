@@ -1,4 +1,4 @@
-"""Kernels that users bring along: any positive-definite function, known by a name."""
+"""Kernels defined by users: any positive-definite function, identified by a name."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,20 +12,22 @@ from supersample.kernels.base import Kernel
 
 __all__ = ["Function"]
 
-#: Values whose squares and sums float64 holds.
+#: Largest kernel value; squares and sums of such values fit into float64.
 _LARGEST = 1e100
-#: Points that a function is tried on, and what counts as rounding: functions may compute in float32, and far from the origin.
+#: Number of points that a function is tested on, and the relative error that counts as rounding: a function may compute in
+#: float32, and far from the origin.
 _LOOKED_AT, _ROUNDING = 50, 1e-2
 
 
 @dataclass(frozen=True)
 class Function(Kernel):
-    """A user's own positive-definite function of two blocks of points, known by its name.
+    """A user's own positive-definite function of two blocks of points, identified by its name.
 
     function: takes n x d and m x d float64 arrays and returns the n x m Gram matrix; it may be called from several threads.
-    name: stands for the function wherever kernels are compared or stored, since code cannot be; two different functions must
-    have different names. A Gram block costs what the function costs; single pairs are blocks of one. Where points are
-    chosen or compared with it, it is tried on 50 of them first, and refused where it is not symmetric or not positive definite.
+    name: identifies the function where kernels are compared or stored, since code cannot be; two different functions must have
+    different names.
+    A Gram block costs what the function costs; single pairs are blocks of one. Before points are chosen or compared with it,
+    the function is tested on 50 of them, and refused if it is not symmetric or not positive definite.
 
     >>> linear = Function(lambda x, y: x @ y.T, name="linear")
     >>> linear([[1.0, 2.0]], [[3.0, 4.0]])
@@ -36,7 +38,7 @@ class Function(Kernel):
     name: str
 
     def __post_init__(self) -> None:
-        """Check what can be checked without calling the function."""
+        """Check the arguments without calling the function."""
         if not callable(self.function):
             raise InputTypeError(f"function of kernels.Function must be callable, got {type(self.function).__name__}")
         if not isinstance(self.name, str) or not self.name:
@@ -92,7 +94,7 @@ class Function(Kernel):
             )
 
     def paired(self, left: Floats, right: Floats) -> Floats:
-        """Call the function for one pair at a time, since it is known to take blocks only."""
+        """Call the function for one pair at a time, since it only takes blocks."""
         value = np.empty((1, 1))
         out = np.empty(left.shape[0])
         for i in range(left.shape[0]):

@@ -1,4 +1,4 @@
-"""From what users write as `kernel=` to a kernel, or to a family of kernels."""
+"""Convert the `kernel=` argument of users to a kernel, or to a family of kernels."""
 
 import hashlib
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ _NAMED: dict[str, Callable[..., Kernel]] = {
 def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
     """Turn a name, a kernel or a function into a kernel.
 
-    A bandwidth goes with a name only: a kernel carries its own.
+    `bandwidth` is accepted with a name only: a kernel object has its own.
 
     >>> as_kernel("gaussian", 2.0)
     Gaussian(bandwidth=2.0)
@@ -72,7 +72,7 @@ def _code_of(code: CodeType) -> tuple[Any, ...]:
 
 
 def _value_of(value: Any) -> Any:
-    """Return what stands for a captured value: itself if its repr says all, the bytes of an array, or its address."""
+    """Return a stand-in for a captured value: itself if its repr identifies it, a digest of an array, or else its address."""
     if value is None or isinstance(value, bool | int | float | complex | str | bytes):
         return value
     if isinstance(value, tuple | list):
@@ -85,9 +85,9 @@ def _value_of(value: Any) -> Any:
 
 
 def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Bandwidth | None = None) -> tuple[Kernel, ...]:
-    """Turn what users pass as `kernel` into a tuple of kernels: one, or a family given as a list.
+    """Turn the `kernel` argument into a tuple of kernels: one, or a family given as a list.
 
-    A list may hold kernels, names, or plain numbers, which are bandwidths of the Gaussian kernel.
+    A list may hold kernels, names and plain numbers; a number is the bandwidth of a Gaussian kernel.
 
     >>> as_family([0.5, 1.0])
     (Gaussian(bandwidth=0.5), Gaussian(bandwidth=1.0))

@@ -18,7 +18,7 @@ __all__ = ["Laplacian"]
 class Laplacian(Stationary):
     """The Laplacian kernel exp(-sum_k |x_k - y_k| / bandwidth_k): one exponential for each column.
 
-    It is not a function of the Euclidean distance; for that one take Matern(nu=0.5).
+    It is not a function of the Euclidean distance; Matern(nu=0.5) is.
 
     >>> Laplacian(1.0)([[0.0, 0.0]], [[1.0, 1.0]]).round(4)
     array([[0.1353]])

@@ -2,7 +2,7 @@
 
 For each, a frequency is s g / bandwidth with g standard normal in R^d and s >= 0 independent of g: s = 1 gives the
 Gaussian kernel, s^2 = 2 nu / chi^2_{2 nu} the Matern kernels (a multivariate t), s^2 = 2 Exp(1) the Cauchy kernel.
-So one rule serves independent, orthogonal and quasi-random frequencies and Fastfood alike.
+So independent, orthogonal and quasi-random frequencies and Fastfood use the same rule.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from supersample.kernels.stationary import Stationary
 
 __all__ = ["Cauchy", "Gaussian", "Matern", "Radial"]
 
-#: e to the minus this is 0.
+#: exp(-_FAR) is 0 in float64.
 _FAR = 1e3
 
 
@@ -35,7 +35,7 @@ class Radial(Stationary):
 
     @property
     def is_radial(self) -> bool:
-        """It is what this class is for."""
+        """True for every kernel of this class."""
         return True
 
     @property
@@ -52,7 +52,7 @@ class Radial(Stationary):
 @stored("Gaussian", {"bandwidth": BANDWIDTH})
 @dataclass(frozen=True)
 class Gaussian(Radial):
-    """The Gaussian kernel exp(-|x - y|^2 / (2 bandwidth^2)) (SSR eq. 31).
+    """The Gaussian kernel exp(-|x - y|^2 / (2 bandwidth^2)) (Paige, Sejdinovic and Wood 2016, eq. 31).
 
     >>> Gaussian(1.0)([[0.0]], [[0.0], [1.0]]).round(4)
     array([[1.    , 0.6065]])
@@ -104,7 +104,7 @@ class Matern(Radial):
     nu: float = 1.5
 
     def __init__(self, nu: float = 1.5, bandwidth: Any = "median") -> None:
-        """Take the smoothness first, as everyone writes it."""
+        """Take the smoothness first, as is usual."""
         if nu not in (0.5, 1.5, 2.5):
             raise InputError(f"nu of Matern must be 0.5, 1.5 or 2.5, got {nu!r}")
         object.__setattr__(self, "nu", float(nu))
@@ -120,7 +120,7 @@ class Matern(Radial):
         """With t = sqrt(2 nu) r: e^-t times 1, 1 + t, or 1 + t + t^2 / 3."""
         distances *= 2.0 * self.nu
         np.sqrt(distances, out=distances)
-        np.minimum(distances, _FAR, out=distances)  # an infinite one times e^-inf would be NaN
+        np.minimum(distances, _FAR, out=distances)  # an infinite distance times e^-inf would be NaN
         decay = np.exp(-distances)
         if self.nu == 0.5:
             distances[...] = decay
@@ -131,5 +131,5 @@ class Matern(Radial):
             distances[...] = (1.0 + distances + distances * distances / 3.0) * decay
 
     def spread(self, uniforms: Floats) -> Floats:
-        """s^2 = 2 nu / chi^2_{2 nu}; from the upper tail, so that s rises with the uniform as for the other kernels."""
+        """s^2 = 2 nu / chi^2_{2 nu}; taken from the upper tail, so that s rises with the uniform as for the other kernels."""
         return np.asarray(np.sqrt(self.nu / special.gammainccinv(self.nu, uniforms[:, 0])))

@@ -1,4 +1,4 @@
-"""What kernels of the difference of two points add: a bandwidth, a distance, a profile, a spectrum."""
+"""Kernels of the difference of two points: they have a bandwidth, a distance, a profile and a spectrum."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
@@ -42,7 +42,7 @@ class Stationary(Kernel):
     @property
     @abstractmethod
     def metric(self) -> Literal["l1", "squared_l2"]:
-        """What the profile is a function of."""
+        """The distance that the profile is a function of."""
 
     @property
     def has_spectrum(self) -> bool:
@@ -80,7 +80,7 @@ class Stationary(Kernel):
         return self if self.is_resolved else self.with_bandwidth(bandwidth)
 
     def check_width(self, width: int) -> None:
-        """Refuse rows of another width than the bandwidth has values."""
+        """Refuse rows whose width differs from the number of bandwidths."""
         if isinstance(self.bandwidth, tuple) and len(self.bandwidth) != width:
             raise MismatchError(
                 f"bandwidth of {type(self).__name__} has {len(self.bandwidth)} values and the points have {width} columns; "
@@ -107,7 +107,7 @@ class Stationary(Kernel):
         by_differences = self.metric == "l1" or points.shape[1] <= _WIDEST_BY_DIFFERENCES
         if by_differences:
             return _Prepared(scaled, np.ascontiguousarray(scaled.T), None, None)
-        # Only differences matter, so the origin is free: near the data, the norms are small and little cancels.
+        # Only differences matter, so the origin is free. An origin near the data keeps the norms small, so little cancels.
         origin = scaled.mean(axis=0)
         scaled -= origin
         return _Prepared(scaled, scaled.T, origin, np.einsum("ij,ij->i", scaled, scaled))

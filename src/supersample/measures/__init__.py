@@ -1,4 +1,4 @@
-"""Target measures: what a selection is to stand for, with its mean embedding z(y) and its energy E."""
+"""Target measures: the distributions that a selection represents, with mean embedding z(y) and energy E."""
 
 from supersample.measures.base import Measure
 from supersample.measures.empirical import Empirical

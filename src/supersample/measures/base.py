@@ -1,4 +1,4 @@
-"""What a target measure is: z(y) = E k(x, y), E = E k(x, x'), and draws."""
+"""The interface of a target measure: z(y) = E k(x, y), E = E k(x, x'), and draws."""
 
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING
@@ -21,11 +21,11 @@ __all__ = ["Measure"]
 class Measure(ABC):
     """A probability measure on R^d whose embedding into the space of a kernel is known.
 
-    z(y) = E_x k(x, y) and E = E_x E_x' k(x, x') are all that herding and quadrature need of it:
-    MMD^2 = E - 2 sum_j v_j z(y_j) + sum_jl v_j v_l k(y_j, y_l) (OWH eq. 5).
+    Herding and quadrature need only z(y) = E_x k(x, y) and E = E_x E_x' k(x, x'):
+    MMD^2 = E - 2 sum_j v_j z(y_j) + sum_jl v_j v_l k(y_j, y_l) (Huszar and Duvenaud 2012, eq. 5).
     """
 
-    #: Rows embedded at a time: enough for what each component costs once a block, few enough to stay in cache.
+    #: Rows embedded at a time: enough to amortise the cost of each component per block, few enough to stay in cache.
     _block_rows = 4096
 
     @property
@@ -39,24 +39,24 @@ class Measure(ABC):
 
     @abstractmethod
     def _is_closed(self, kernel: Kernel) -> bool:
-        """Whether z and E are known exactly for a kernel that is no sum."""
+        """Whether z and E are known exactly for a kernel that is not a sum."""
 
     @abstractmethod
     def _embed(self, kernel: Kernel, rows: Floats) -> Floats:
-        """Return z of a block of rows, for a kernel that is no sum and has a closed form."""
+        """Return z of a block of rows, for a kernel that is not a sum and has a closed form."""
 
     @abstractmethod
     def _energy(self, kernel: Kernel) -> float:
         """Return E for such a kernel."""
 
     def is_exact(self, kernel: KernelLike) -> bool:
-        """Whether z and E of this kernel are exact; where not, `sampled` gives draws that stand for the measure."""
+        """Whether z and E of this kernel are exact; if not, `sampled` replaces the measure by draws."""
         return all(self._is_closed(term) for _, term in _terms(as_kernel(kernel)))
 
     def mean_embedding(self, kernel: KernelLike, points: PointsLike) -> Floats:
         """Return z(y) = E k(x, y) for each row y, in blocks on all cores.
 
-        A sum of kernels is embedded term by term. Without a closed form for the kernel an error says what to do.
+        A sum of kernels is embedded term by term. Raises an error if the kernel has no closed form.
         """
         resolved = self._checked(kernel)
         rows = np.ascontiguousarray(check_points(points, "points", width=self.dimension), dtype=np.float64)
@@ -78,7 +78,7 @@ class Measure(ABC):
         return self._draw(check_count(n, "n"), as_seed(random_state).child("measure"))
 
     def sampled(self, n: int, random_state: RandomState = None) -> "Empirical":
-        """Return the empirical measure of n draws, which has z and E for every kernel, with an error of order 1/sqrt(n)."""
+        """Return the empirical measure of n draws: it has z and E for every kernel, with an error of order 1/sqrt(n)."""
         from supersample.measures.empirical import Empirical  # the two modules need each other
 
         return Empirical(self.sample(n, random_state))

@@ -1,4 +1,4 @@
-"""The measure of a set of points, weighted or not: what data are as a target."""
+"""The empirical measure of a set of points, weighted or not: data as a target."""
 
 from collections.abc import Callable
 from typing import Self
@@ -20,7 +20,7 @@ from supersample.measures.base import Measure
 __all__ = ["Empirical"]
 
 _TILE = 1024
-#: Rows of a tile that are worked on at a time, few enough for kernel values to stay in cache.
+#: Rows of a tile computed at a time, few enough for kernel values to stay in cache.
 _ROWS = 128
 #: Up to this width distances by differences are as fast as by a matrix product, and more exact.
 _WIDEST = 16
@@ -28,15 +28,16 @@ _BATCH = 8
 
 
 class Empirical(Measure):
-    """Equal or weighted masses at given points: data, or draws that stand for a density that has no closed form.
+    """Equal or weighted masses at given points: data, or draws from a density without a closed form.
 
     z(y) = sum_i w_i k(x_i, y) and E = sum_ij w_i w_j k(x_i, x_j), exact for every kernel: in tiles on all cores,
-    O(n N d) time for n rows y (half of N^2 for E), O(n + N) memory. Importance weights make draws from one density stand
-    for another.
+    O(n N d) time for n rows y (half of N^2 for E), O(n + N) memory. With importance weights, draws from one density represent
+    another.
 
-    features: a feature map; z and E are then products with the mean features, O((n + N) d D), for N too large for N^2. They
-    are approximate, and a greedy choice among exact kernel values with such a z does badly: pass the same map as `features`
-    to the selection as well, so that errors cancel. Selections and integrals are judged by the points and not by this map.
+    features: a feature map; z and E are then products with the mean features, O((n + N) d D), for N too large for N^2. They are
+    approximate, and a greedy selection that mixes such a z with exact kernel values does badly: pass the same map as `features`
+    to the selection as well, so that errors cancel. The MMD of selections and the standard deviation of integrals are computed
+    from the points, not from this map.
 
     >>> from supersample.kernels import Gaussian
     >>> Empirical([[0.0], [1.0]]).mean_embedding(Gaussian(1.0), [[0.0]]).round(4)
@@ -46,7 +47,7 @@ class Empirical(Measure):
     _block_rows = BLOCK_ROWS
 
     def __init__(self, points: PointsLike, weights: npt.ArrayLike | None = None, *, features: FeatureMap | None = None) -> None:
-        """Fix points and weights, which need not sum to one."""
+        """Set points and weights; the weights need not sum to one."""
         self.points: Floats = np.array(check_points(points, "points"), dtype=np.float64, order="C")
         count = self.points.shape[0]
         self.weights = shares(None if weights is None else check_weights(weights, count, "weights"), count)
@@ -59,7 +60,7 @@ class Empirical(Measure):
 
     @classmethod
     def holding(cls, points: Points) -> Self:
-        """Return equal masses at checked points without a copy: for targets that do not outlive a call."""
+        """Return equal masses at checked points without a copy, for targets used within one call only."""
         held = cls.__new__(cls)
         held.points = np.ascontiguousarray(points, dtype=np.float64)
         held.weights = shares(None, held.points.shape[0])
@@ -80,7 +81,7 @@ class Empirical(Measure):
         return int(self.points.shape[1])
 
     def is_exact(self, kernel: KernelLike) -> bool:
-        """Whether z and E are exact: always, except by features."""
+        """Whether z and E are exact: always, unless computed from features."""
         return self.features is None
 
     def _draw(self, n: int, seed: Seed) -> Floats:
@@ -116,7 +117,7 @@ class Empirical(Measure):
         prepared = [resolved.against(self.points[tile]) for tile in tiles] if sums is None else []
 
         def work(row: int) -> Floats:
-            """Return what a row of tiles adds to z from its first point on: to its own points, and mirrored to those after."""
+            """Return what a row of tiles adds to z at its own points and, by symmetry, at all later points."""
             start, points, weights = tiles[row].start, self.points[tiles[row]], self.weights[tiles[row]]
             added = np.zeros(self.weights.size - start)
             across, total = np.empty(weights.size), np.zeros(weights.size)
@@ -136,7 +137,7 @@ class Empirical(Measure):
             return added
 
         z = np.zeros(self.weights.size)
-        # A few rows of tiles at a time: what all of them add would take memory of order N^2.
+        # A few rows of tiles at a time: the results of all of them would take memory of order N^2.
         for batch in cut(len(tiles), _BATCH):
             for row, added in enumerate(map_blocks(work, list(range(batch.start, batch.stop))), start=batch.start):
                 z[tiles[row].start :] += added

@@ -15,7 +15,7 @@ from supersample.kernels import Kernel, Laplacian, Matern
 
 __all__ = ["Decay", "decays", "normal_mean", "uniform_energy", "uniform_mean"]
 
-#: From here on moments of the half line come from the continued fraction; with so many terms it is exact to rounding.
+#: Moments of the half line beyond _FAR come from the continued fraction; with _TERMS terms it is exact to rounding.
 _FAR, _TERMS = 2.0, 80
 _POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
 
@@ -28,7 +28,7 @@ class Decay(NamedTuple):
 
 
 def decays(kernel: Kernel, dimension: int) -> list[Decay] | None:
-    """Return the factor of each column, or None where the kernel is no product of such factors."""
+    """Return the factor of each column, or None if the kernel is not a product of such factors."""
     if isinstance(kernel, Laplacian):
         return [Decay(1.0 / width, (1.0,)) for width in _widths(kernel.bandwidth, dimension)]
     if isinstance(kernel, Matern) and dimension == 1:
@@ -40,8 +40,8 @@ def decays(kernel: Kernel, dimension: int) -> list[Decay] | None:
 def uniform_mean(decay: Decay, low: float, high: float, points: Floats) -> Floats:
     """Return the mean of the kernel between y and a uniform x on [low, high], for each y.
 
-    For y in the box it is the integral over [0, high - y] and [0, y - low]; for y at a distance from it, over the box seen
-    from there. Each is a sum of positive terms, so no digit is lost however narrow or wide the kernel is.
+    For y inside the interval it is the integral over [0, high - y] and [0, y - low]; for y outside, over the distances from y
+    to the interval. Each is a sum of positive terms, so no digits are lost however narrow or wide the kernel is.
     """
     nearest = np.maximum(np.maximum(points - high, low - points), 0.0)
     above, below = np.clip(high - points, 0.0, high - low), np.clip(points - low, 0.0, high - low)
@@ -60,7 +60,7 @@ def normal_mean(decay: Decay, mean: Floats, variance: npt.ArrayLike) -> Floats:
 
     With a = rate s, b = mean / s and t = u / s, the half line u > 0 gives phi(b) sum_n c_n a^n J_n(a - b), phi the standard
     normal density and J_n(x) the integral of t^n exp(-t^2 / 2 - x t) over t > 0; u < 0 is the mirror image. All terms are
-    positive, so what matters is to have every J_n to full digits (`_half_line`).
+    positive, so the result is accurate if every J_n is (`_half_line`).
     """
     spread = np.sqrt(np.asarray(variance, dtype=np.float64))
     a = np.asarray(decay.rate * spread)
@@ -75,12 +75,13 @@ def _half_line(a: Floats, b: Floats, count: int) -> list[Floats]:
     """Return phi(b) J_n(a - b) for n = 0, 1, ..., count - 1, count at most 3.
 
     J_0 is Mills' ratio, and J_1 = 1 - x J_0, J_2 = J_0 - x J_1. For large x those differences cancel; there the ratios
-    J_n+1 / J_n = (n + 1) / (x + J_n+2 / J_n+1), Laplace's continued fraction, give the same from the far end, without one.
+    J_n+1 / J_n = (n + 1) / (x + J_n+2 / J_n+1), Laplace's continued fraction, are evaluated from the last term back,
+    without any difference.
     """
     x = np.asarray(a - b)
     edge = np.exp(-0.5 * b**2) / np.sqrt(2.0 * np.pi)
     right = x > 0.0
-    # To the left phi(b) may vanish while J_0 overflows: there the square is completed, and their product taken as one.
+    # For x <= 0 phi(b) may vanish while J_0 overflows: there the square is completed and the product computed directly.
     at_left = np.exp(np.where(right, -np.inf, 0.5 * np.square(a) - a * b)) * special.ndtr(-x)
     moments = [np.where(right, edge * np.sqrt(np.pi / 2.0) * special.erfcx(np.where(right, x, 0.0) / np.sqrt(2.0)), at_left)]
     if count == 1:
@@ -116,7 +117,7 @@ def _stretch(decay: Decay, start: Floats, length: Floats) -> Floats:
 
 
 def _primitive(decay: Decay, t: Floats, power: int) -> Floats:
-    """Return the integral of u^power k(u) from 0 to t; by incomplete gamma functions, which do not cancel for small t."""
+    """Return the integral of u^power k(u) from 0 to t by incomplete gamma functions; they do not cancel for small t."""
     total = np.zeros_like(t)
     for degree, coefficient in enumerate(decay.coefficients):
         order = degree + power

@@ -1,4 +1,4 @@
-"""A measure of which only mean features are kept: what is left of data that no one machine holds."""
+"""A measure known only by its mean features, for data that no single machine holds."""
 
 from supersample._random import Seed
 from supersample._typing import Floats
@@ -11,7 +11,7 @@ __all__ = ["Embedded"]
 
 
 class Embedded(Measure):
-    """The mean features of a measure in two maps: one for the choice, and one that judges it and that it never sees.
+    """The mean features of a measure in two maps: one used to select, and a held-out one used to measure the MMD.
 
     Serves as the target of a selection whose `features` are the first map; there are no points to draw from.
     """
@@ -27,7 +27,7 @@ class Embedded(Measure):
         return self._dimension
 
     def is_exact(self, kernel: KernelLike) -> bool:
-        """Say that nothing better is known of it."""
+        """True: nothing more exact is known about the measure."""
         return True
 
     def _draw(self, n: int, seed: Seed) -> Floats:

@@ -1,4 +1,4 @@
-"""Mixtures of Gaussians, whose embeddings under the Gaussian kernel are mixtures of Gaussians again."""
+"""Mixtures of Gaussians; their embeddings under the Gaussian kernel are again mixtures of Gaussians."""
 
 import numpy as np
 import numpy.typing as npt

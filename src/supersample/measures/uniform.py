@@ -13,10 +13,10 @@ from supersample.measures.exponential import decays, uniform_energy, uniform_mea
 
 __all__ = ["Uniform"]
 
-#: Sides whose squares, in bandwidths, float64 holds.
+#: Longest side; its square, in bandwidths, fits into float64.
 _LONGEST = 1e100
 
-#: In bandwidths. Over so short an interval the Gaussian kernel is a polynomial, to rounding, that so many nodes integrate.
+#: Below this length, in bandwidths, the Gaussian kernel equals to rounding a polynomial that this many nodes integrate.
 _SHORT, _NODES = 0.5, 20
 
 
@@ -86,8 +86,8 @@ class Uniform(Measure):
 def _gaussian_mean(below: Floats, above: Floats, length: float) -> Floats:
     """Return the mean of exp(-u^2 / 2) for u in [-below, above], intervals of one length.
 
-    It is a sum of erf, or a difference of erfc where the interval is to one side of 0. Where the interval is short they
-    cancel, and Gauss-Legendre nodes do as well as a closed form.
+    It is a sum of erf, or a difference of erfc where the interval is to one side of 0. For short intervals the terms cancel,
+    and Gauss-Legendre quadrature is used: it is exact to rounding there.
     """
     if length < _SHORT:
         nodes, weights = np.polynomial.legendre.leggauss(_NODES)

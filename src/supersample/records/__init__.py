@@ -1,1 +1,1 @@
-"""Rows in: what callers pass is checked once, here, and goes on as plain float arrays."""
+"""Input of rows: what callers pass is checked once, here, and converted to plain float arrays."""

@@ -1,4 +1,4 @@
-"""Column names, where the data carry them."""
+"""Column names of data that have them."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ __all__ = ["check_names"]
 
 
 def check_names(data: Any, expected: npt.NDArray[np.object_] | None) -> npt.NDArray[np.object_] | None:
-    """Return the column names of a frame whose names are all strings, None for others; refuse other names than before."""
+    """Return the column names of a frame if all are strings, else None; refuse names that differ from `expected`."""
     names = _names_of(data)
     if expected is not None and names is not None and list(names) != list(expected):
         raise MismatchError(

@@ -7,11 +7,11 @@ import pyarrow as pa
 
 __all__ = ["MISSING", "clean", "text_of"]
 
-#: What stands where a value is missing.
+#: Shown in place of a missing value.
 MISSING = "\u2013"
 #: The longest line shown for a value.
 LONGEST = 80
-#: Characters that turn the direction of the text around them.
+#: Characters that change the direction of the text around them.
 _TURNING = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
 
@@ -20,7 +20,7 @@ def text_of(scalar: Any, longest: int = LONGEST) -> str:
     try:
         return clean(_plain(scalar), longest)
     except (ValueError, OverflowError, TypeError, pa.ArrowException):
-        return "(unreadable)"  # bytes that are no UTF-8, moments outside the calendar
+        return "(unreadable)"  # bytes that are not UTF-8, times outside the calendar
 
 
 def clean(text: str, longest: int = LONGEST) -> str:

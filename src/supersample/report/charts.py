@@ -19,7 +19,7 @@ from supersample.report.view import Trace
 
 __all__ = ["distribution_chart", "map_chart", "trace_chart"]
 
-#: Groups of a distribution: the data behind, the prototypes before it; or left and right.
+#: Groups of a distribution: the data behind, the prototypes in front; or left and right.
 GROUPS = {"summary": ("data", "prototypes"), "comparison": ("prototypes", "criticisms")}
 #: How each kind of point is drawn: colour, marker, area, opacity.
 MARKS: dict[str, tuple[str, str, float, float]] = {
@@ -54,7 +54,7 @@ def _scatter(axes: Any, cloud: Cloud, order: int) -> None:
         return
     colour, marker, area, opacity = MARKS[cloud.role]
     x, y = np.array(cloud.points).T
-    # What lies beyond the limits is drawn at the border, not left out.
+    # Points beyond the limits are drawn at the border, not left out.
     x, y = np.clip(x, *axes.get_xlim()), np.clip(y, *axes.get_ylim())
     sizes: Any = area
     if cloud.sizes:
@@ -67,7 +67,7 @@ def _scatter(axes: Any, cloud: Cloud, order: int) -> None:
 
 
 def _reach(values: Sequence[float]) -> tuple[float, float]:
-    """Return limits that hold all values but those so far out that they would press the others into a corner."""
+    """Return limits that hold all values except those so far out that they would squeeze the others together."""
     if not values:
         return -1.0, 1.0
     array = np.array(values)
@@ -77,7 +77,7 @@ def _reach(values: Sequence[float]) -> tuple[float, float]:
 
 
 def trace_chart(trace: Trace, name: str = "trace") -> str:
-    """Draw MMD against the rows seen, both in logarithms, with its error band and the random baseline."""
+    """Draw MMD against the rows seen, both on logarithmic scales, with its error band and the random baseline."""
     rows, mmd = np.array(trace.rows, dtype=float), np.array(trace.mmd)
     error = np.nan_to_num(np.array(trace.error))
     drawn = np.array(trace.drawn)
@@ -111,7 +111,7 @@ def _lines(axes: Any, rows: Floats, mmd: Floats, error: Floats, random_mmd: Floa
 
 
 def _decades(axes: Any, x_ends: tuple[float, float], y_ends: tuple[float, float]) -> None:
-    """Put ticks at powers of ten; at 1, 2, 5 too where an axis is short; at the ends alone where it is very short."""
+    """Put ticks at powers of ten; on a short axis also at 2 and 5 times these; on a very short one only at the ends."""
     for axis, limits, ends in ((axes.xaxis, axes.get_xlim(), x_ends), (axes.yaxis, axes.get_ylim(), y_ends)):
         span = math.log10(limits[1] / limits[0])
         if span < 0.5:
@@ -164,7 +164,7 @@ def _steps(figure: Figure, data: Distribution, colours: Sequence[str]) -> None:
 
 
 def _days(axes: Any, low: float, high: float) -> None:
-    """Name the first, middle and last moment of an axis in days since 1970, as finely as its length asks for."""
+    """Label the first, middle and last time of an axis in days since 1970, as finely as its length requires."""
     span = high - low
     unit = "Y" if span > 3_650 else "M" if span > 365 else "D" if span > 3 else "m"
     seconds = [round(86_400 * day) for day in (low, (low + high) / 2, high)]

@@ -26,7 +26,7 @@ MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
 
 @dataclass(frozen=True)
 class ChangeLine:
-    """What one column adds to the difference."""
+    """What one column contributes to the difference."""
 
     name: str
     share: float
@@ -108,7 +108,7 @@ def view_of_comparison(
 
 
 def _map_and_order(left: Summary, right: Summary) -> tuple[Map, list[str]]:
-    """Lay both sides in one plane, each counting half, and order the columns by it."""
+    """Project both sides onto one plane, each with half of the weight, and order the columns by it."""
     tables = left.background, right.background.select(left.background.column_names)
     shares = np.concatenate([0.5 * shares_of(table) for table in tables])
     both = pa.concat_tables(tables, promote_options="permissive")
@@ -124,9 +124,9 @@ def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple
     kinds = kinds_of(left.columns, left.background)
     tables = left.background, right.background
     shares = shares_of(tables[0]), shares_of(tables[1])
-    # Columns that differ by themselves come first; without any, the strongest are shown all the same.
+    # Columns that differ by themselves come first; if there are none, the strongest are still shown.
     names = sorted((column.name for column in compared.columns), key=lambda name: name not in compared.changed)
-    # Columns left out of the kernel had no part in the test; where they have few values, a chart of them still helps.
+    # Columns left out of the kernel were not tested; if they have few values, a chart of them still helps.
     names += [name for name, kind in kinds.items() if kind == "left out"]
     charts = (
         distribution_of(name, kinds.get(name, "left out"), tables, shares, ("on the left", "on the right")) for name in names
@@ -136,7 +136,7 @@ def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple
 
 
 def _sides(left: Summary, right: Summary, compared: Comparison, order: Sequence[str]) -> tuple[Gallery, Gallery]:
-    """Show rows that are more common on one side, each with what is unusual about it on the other."""
+    """Return the rows that are more common on one side, each with what would be unusual about it on the other."""
     rows = compared.left_rows, compared.right_rows
     pictures = picture_columns([left.background.select(list(order)), *rows], 2 * MOST_ROWS)
     made = []

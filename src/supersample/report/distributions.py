@@ -1,4 +1,4 @@
-"""How two groups of rows are spread in one column: shares in classes that both have in common."""
+"""The distributions of one column in two groups of rows: shares in the same classes."""
 
 from dataclasses import dataclass, replace
 
@@ -15,13 +15,13 @@ __all__ = ["Distribution", "distribution_of"]
 
 #: Classes of a histogram.
 CLASSES = 16
-#: Numbers with at most so many distinct values are shown value by value.
+#: Numbers with at most this many distinct values are shown value by value.
 FEW = 10
-#: A column that was left out of the kernel is charted if it has at most so many distinct values.
+#: A column that was left out of the kernel is charted if it has at most this many distinct values.
 FEW_LEFT_OUT = 12
 #: The longest list of labels; the others are shown together.
 MOST_LABELS = 8
-#: So much of the data at each end is gathered in the outermost classes, that a few far values do not flatten the rest.
+#: This share of the data at each end is gathered in the outermost classes, so that a few far values do not flatten the rest.
 TAIL = 0.005
 #: Beyond this the difference of two numbers may be infinite.
 LARGEST = 1e307
@@ -31,8 +31,8 @@ LARGEST = 1e307
 class Distribution:
     """Shares of two groups in the same classes.
 
-    edges: the borders of a histogram (days since 1970 for moments), or empty; labels: the values of bars, or empty.
-    gap: half the sum of the differences, 0 where the groups are spread alike and 1 where they share nothing.
+    edges: the borders of a histogram (days since 1970 for dates and times), or empty; labels: the values of bars, or empty.
+    gap: half the sum of the absolute differences, 0 if the groups are distributed alike and 1 if they share nothing.
     """
 
     name: str
@@ -48,9 +48,9 @@ class Distribution:
 def distribution_of(
     name: str, kind: str, tables: tuple[pa.Table, pa.Table], shares: tuple[Floats, Floats], groups: tuple[str, str]
 ) -> Distribution | None:
-    """Return how a column is spread in two tables, or None for columns that are neither numbers nor labels.
+    """Return the distributions of a column in two tables, or None for columns that are neither numbers nor labels.
 
-    groups: where the rows of each table are, in words: "in the data".
+    groups: words for each table in a sentence, such as "in the data".
     """
     left_out = kind == "left out"
     kind = _kind_to_chart(kind, tables[0].column(name))
@@ -118,7 +118,7 @@ def _counted(labels: Labels, shares: Floats) -> dict[str, float]:
 
 
 def _ordered(first: dict[str, float], second: dict[str, float]) -> tuple[list[str], list[str]]:
-    """Return the labels to show and those to gather: a few numbers by size, words by their shares, largest first."""
+    """Return the labels to show and those to combine: a few numbers by size, words by their shares, largest first."""
     order = sorted({*first, *second}, key=lambda word: (-(first.get(word, 0.0) + second.get(word, 0.0)), word))
     if len(order) <= FEW + 1 and all(_is_number(word) or word == "missing" for word in order):
         return sorted(order, key=lambda word: float(word) if _is_number(word) else np.inf), []
@@ -155,7 +155,7 @@ def _range(values: Floats) -> tuple[float, float]:
         return 0.0, 1.0
     low, high = (float(each) for each in np.quantile(values, [TAIL, 1.0 - TAIL]))
     least, most = float(values.min()), float(values.max())
-    # Ends that are only a little farther are shown as they are.
+    # Ends that are only a little farther out are shown as they are.
     low, high = (least if low - least < 0.5 * (high - low) else low), (most if most - high < 0.5 * (high - low) else high)
     if high <= low:
         low, high = (least, most) if most > least else (low - 0.5, low + 0.5)

@@ -1,4 +1,4 @@
-"""Rows as cards: their pictures, their most telling values, and why they are here."""
+"""Rows as cards: their pictures, their most informative values, and why they are shown."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ __all__ = ["Card", "Gallery", "Heading", "gallery_of"]
 
 #: Values shown at once in a table, and beside a picture.
 IN_A_TABLE, BESIDE_A_PICTURE = 8, 4
-#: Bytes of the page that values beyond those may take; columns that do not fit are counted, not shown.
+#: Bytes of the page for all further values; columns that do not fit are counted, not shown.
 MOST_BYTES = 400_000
 #: Bytes of markup around a value.
 MARKUP = 40
@@ -21,9 +21,9 @@ MARKUP = 40
 
 @dataclass(frozen=True)
 class Card:
-    """One row: where it was, what it counts for, and what it holds, in the order of the gallery's columns.
+    """One row: its position, its share, and its values in the order of the gallery's columns.
 
-    nearest: the pictures of the prototype nearest to it, for the eye to compare.
+    nearest: the pictures of the prototype nearest to it, for comparison.
     """
 
     row: int
@@ -38,7 +38,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Heading:
-    """The name of a column, and whether it holds numbers, which are read from the right."""
+    """The name of a column, and whether it holds numbers (they are right-aligned)."""
 
     name: str
     is_number: bool
@@ -46,7 +46,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class Gallery:
-    """Cards under one set of columns; n_rows counts those not shown too, n_hidden the columns that no card shows."""
+    """Cards with the same columns; n_rows counts all rows, shown or not; n_hidden counts the columns that no card shows."""
 
     columns: tuple[Heading, ...]
     more_columns: tuple[Heading, ...]
@@ -104,7 +104,7 @@ def _written(table: pa.Table, name: str) -> list[str]:
 
 
 def _that_fit(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
-    """Write columns in order as long as there is room for them on the page."""
+    """Return columns as text, in order, as long as there is room for them on the page."""
     room, written = MOST_BYTES, {}
     for name in names:
         values = _written(table, name)

@@ -14,19 +14,19 @@ __all__ = ["SECONDS", "Flags", "Labels", "as_labels", "as_numbers", "is_moment",
 
 #: One text a row, None where a value is missing.
 Labels = npt.NDArray[np.object_]
-#: One yes or no a row.
+#: One boolean a row.
 Flags = npt.NDArray[np.bool_]
 #: Seconds in a unit of time.
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 
 
 def is_moment(kind: pa.DataType) -> bool:
-    """Say whether a type names points of the calendar (and not times of a day, or spans)."""
+    """Return whether a type holds dates or timestamps (not times of day or durations)."""
     return bool(pa.types.is_timestamp(kind) or pa.types.is_date(kind))
 
 
 def as_numbers(column: pa.ChunkedArray) -> Floats:
-    """Return a column as float64, NaN where it is missing; moments as days since 1970, times and spans as seconds."""
+    """Return a column as float64, NaN for missing values; dates as days since 1970, times of day and durations as seconds."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         column = column.cast(kind.value_type)
@@ -45,7 +45,7 @@ def _floats(column: pa.ChunkedArray) -> Floats:
 
 
 def as_labels(column: pa.ChunkedArray) -> Labels:
-    """Return a column as short text, None where it is missing; each distinct value is written once."""
+    """Return a column as short text, None for missing values; each distinct value is formatted once."""
     distinct = pc.dictionary_encode(column).combine_chunks() if not pa.types.is_dictionary(column.type) else _unified(column)
     words = [text_of(each, 40) if each.is_valid else None for each in distinct.dictionary]
     table = np.array([*words, None], dtype=object)

@@ -24,7 +24,7 @@ __all__ = ["render_comparison", "render_summary", "write_comparison", "write_rep
 def write_report(summary: Summary, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
     """Write the page of a summary, and return its path.
 
-    The page is one file: it asks the network for nothing, stays under 5 MB, and the same summary gives the same bytes.
+    The page is one file: it needs no network, stays under 5 MB, and the same summary gives the same bytes.
     """
     return _write(path, lambda: render_summary(view_of(summary, title)))
 
@@ -37,12 +37,12 @@ def write_comparison(
     title: str | None = None,
     comparison: Comparison | None = None,
 ) -> Path:
-    """Write the page of two summaries side by side, and return its path; a comparison already made is used as it is."""
+    """Write the page of two summaries side by side, and return its path; a given comparison is not made again."""
     return _write(path, lambda: render_comparison(view_of_comparison(left, right, title, comparison)))
 
 
 def _write(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
-    """Write a page whole or not at all; a place that cannot be written is refused before the page is made."""
+    """Write a page atomically; refuse a missing folder, or a folder as the path, before the page is rendered."""
     target = as_path(path, "path")
     if not target.parent.is_dir():
         raise InputError(f"path must lie in a folder that exists, got {str(target)!r}: make {str(target.parent)!r} first")
@@ -74,7 +74,7 @@ def render_comparison(view: ComparisonView) -> str:
 
 
 def _render(template: str, view: SummaryView | ComparisonView, charts: dict[str, str | list[str]]) -> str:
-    # All that a user's file holds passes through autoescape; the templates mark as safe only what is made in this package.
+    # All values of a user's file are autoescaped; the templates mark as safe only what this package makes.
     environment = Environment(
         loader=PackageLoader("supersample.report"),
         autoescape=True,

@@ -1,8 +1,8 @@
-"""The colours of the page by the part they play, in light and in dark."""
+"""The colours of the page by their role, in light and in dark."""
 
 __all__ = ["COLOURS", "STAND_INS", "css_variables"]
 
-#: Part: light, dark. Text keeps a contrast of at least 4.5 to the paper it stands on, marks of at least 3.
+#: Role: light, dark. Text has a contrast of at least 4.5 to the paper behind it, marks of at least 3.
 COLOURS = {
     "paper": ("#fcfbf8", "#15181c"),
     "panel": ("#f4f2ec", "#1d2126"),
@@ -15,7 +15,7 @@ COLOURS = {
     "focus": ("#7a3fb0", "#d0a5f5"),
 }
 
-#: A colour that a chart is drawn in until the page knows better: charts of a library take colours, not variables.
+#: Placeholders that `svg` replaces by CSS variables: matplotlib takes colours, not variables.
 STAND_INS = {part: f"#0{place:02x}bed" for place, part in enumerate(COLOURS, start=1)}
 
 

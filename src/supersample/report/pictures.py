@@ -22,13 +22,13 @@ Pixels = npt.NDArray[np.uint8]
 BUDGET = 1_800_000
 #: The longest side of a picture.
 LONGEST_SIDE = 96
-#: The shortest side that a vector is taken for an image at.
+#: The shortest side of a vector that counts as an image.
 SHORTEST_SIDE = 5
-#: Bigger images in a file are not decoded: a small file can hold a picture that fills the memory.
+#: Larger images in a file are not decoded: a small file can hold a picture that fills the memory.
 MOST_PIXELS = 50_000_000
-#: At most so many columns of pictures.
+#: The most columns of pictures.
 MOST_COLUMNS = 2
-#: How many values are looked at to tell whether a column holds images.
+#: How many values are examined to decide whether a column holds images.
 LOOKED_AT = 200
 
 _ARRAYS = (pa.types.is_list, pa.types.is_large_list, pa.types.is_fixed_size_list)
@@ -56,7 +56,7 @@ class PictureColumn:
     room: int
 
     def draw(self, scalar: Any, about: str) -> Picture | None:
-        """Return the picture of one value, or None where it holds none."""
+        """Return the picture of one value, or None if it holds none."""
         pixels = _decoded(scalar) if self.shape is None else _reshaped(scalar, self.shape, self.top)
         if pixels is None:
             return None
@@ -111,7 +111,7 @@ def _stacked(column: pa.ChunkedArray) -> npt.NDArray[np.float64]:
 
 
 def _shape_of(values: npt.NDArray[np.float64]) -> tuple[int, ...] | None:
-    """Read a length as a square image, or as one of three colours in the order in which it looks smoother."""
+    """Return the shape of a square image, or of one with three colours, in the order of axes that looks smoother."""
     length = values.shape[1]
     side = math.isqrt(length)
     if side * side == length:
@@ -158,7 +158,7 @@ def _decoded(scalar: Any) -> Pixels | None:
                 return None
             image.draft("RGB", (2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
             image.thumbnail((2 * LONGEST_SIDE, 2 * LONGEST_SIDE))
-            # Transparent pixels have any colour; on white they look as their makers saw them.
+            # Transparent pixels may have any colour; on white they look as intended.
             flat = Image.alpha_composite(Image.new("RGBA", image.size, "white"), image.convert("RGBA"))
             return np.asarray(flat.convert("RGB"))
     except (OSError, ValueError, SyntaxError, Image.DecompressionBombError, Image.DecompressionBombWarning):
@@ -166,7 +166,7 @@ def _decoded(scalar: Any) -> Pixels | None:
 
 
 def _encoded(image: Image.Image, room: int) -> str:
-    """Write an image as a data address of at most `room` characters: exact where that fits, else coarser and smaller."""
+    """Return an image as a data URL of at most `room` characters: exact if that fits, else coarser and smaller."""
     image.thumbnail((LONGEST_SIDE, LONGEST_SIDE))
     while True:
         for kind, options in (("png", {"optimize": True}), ("jpeg", {"quality": 80})):

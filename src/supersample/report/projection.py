@@ -26,7 +26,7 @@ class Plane(NamedTuple):
 
 @dataclass(frozen=True)
 class Cloud:
-    """Points of one kind on the map; sizes are shares, empty where all count the same."""
+    """Points of one kind on the map; sizes are shares, empty if all count the same."""
 
     role: str
     label: str
@@ -43,18 +43,18 @@ class Map:
     words: str
 
     def with_role(self, role: str) -> Cloud:
-        """Return the cloud that plays a role."""
+        """Return the cloud with this role."""
         return next(cloud for cloud in self.clouds if cloud.role == role)
 
 
 def fit_plane(rows: Floats, shares: Floats) -> Plane:
-    """Fit the plane of the two largest principal components of weighted rows (PCA by a singular value decomposition).
+    """Fit the plane of the two largest principal components of weighted rows (PCA by an eigendecomposition).
 
-    Each axis points to where its largest coefficient is positive, so that the same rows give the same map.
+    The largest coefficient of each axis is made positive, so that the same rows give the same map.
     """
     centre = shares @ rows
     centred = (rows - centre) * np.sqrt(shares)[:, None]
-    # Of a tall and of a wide matrix, the decomposition of the small square one costs least; both give the same axes.
+    # The smaller of the two Gram matrices is decomposed: it costs less, and both give the same axes.
     wide = centred.shape[1] > centred.shape[0]
     values, vectors = np.linalg.eigh(centred @ centred.T if wide else centred.T @ centred)
     values, vectors = np.clip(values[::-1][:2], 0.0, None), vectors[:, ::-1][:, :2]
@@ -74,5 +74,5 @@ def points_of(coordinates: Floats) -> tuple[tuple[float, float], ...]:
 
 
 def evenly(n_rows: int, most: int) -> Sequence[int]:
-    """Return at most so many places, spread evenly over the rows."""
+    """Return at most `most` places, spread evenly over the rows."""
     return np.unique(np.linspace(0, n_rows - 1, min(n_rows, most)).round().astype(int)).tolist() if n_rows else []

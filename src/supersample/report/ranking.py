@@ -1,4 +1,4 @@
-"""Which columns tell most about the data, and what is unusual about a row."""
+"""Which columns are most informative, and what is unusual about a row."""
 
 from collections.abc import Mapping, Sequence
 
@@ -12,9 +12,9 @@ from supersample.report.words import percent
 
 __all__ = ["Usual", "by_telling", "unusual", "usual_of"]
 
-#: A value is unusual where less than this share of the data lies beyond it, or has it too.
+#: A value is unusual if less than this share of the data lies beyond it or equals it.
 RARE = 0.025
-#: Numbers are cut into so many classes of equal size.
+#: Numbers are cut into this many classes of equal size.
 CLASSES = 10
 
 
@@ -36,7 +36,7 @@ class Usual:
             self.below = np.concatenate([[0.0], np.cumsum(shares[kept][order])])
 
     def tail(self, column: pa.ChunkedArray) -> tuple[float, str]:
-        """Return how rare the first value of a column is, and that in words; 1 and nothing where it is missing."""
+        """Return the rarity of the first value of a column, as a share and in words; 1 and no words for a missing number."""
         written = text_of(column[0], 40)
         name = clean(self.name, 40)
         if self.is_label:
@@ -56,7 +56,7 @@ class Usual:
 
 
 def _most(share: float) -> str:
-    """Write a share of a sample, which knows nothing of the rarest rows."""
+    """Write a share of a sample; the rarest rows may not be in it."""
     return "nearly all" if share > 0.9995 else percent(share)
 
 
@@ -67,17 +67,17 @@ def usual_of(background: pa.Table, kinds: Mapping[str, str], shares: Floats) -> 
 
 
 def unusual(row: pa.Table, usual: Sequence[Usual], most: int = 3) -> tuple[str, ...]:
-    """Say what is rarest about a row, rarest first; nothing where it is all usual."""
+    """Return in words what is rare about a row, rarest first; nothing if all of it is usual."""
     tails = [each.tail(row.column(each.name)) for each in usual]
     rare = sorted((tail for tail in tails if tail[0] < RARE), key=lambda tail: tail[0])
     return tuple(words for _, words in rare[:most])
 
 
 def by_telling(table: pa.Table, kinds: Mapping[str, str], coordinates: Floats, shares: Floats) -> list[str]:
-    """Order columns by how much of the spread of the map they explain (correlation ratio), most first.
+    """Order columns by how much of the variance of the map they explain (correlation ratio), most first.
 
-    Numbers count by ten classes of equal size, labels by themselves. Columns that cannot be cut into classes come last, in
-    their own order.
+    Numbers are cut into ten classes of equal size; each label is a class. Columns that cannot be cut into classes explain
+    nothing. Equal columns keep their order.
     """
     explained = {}
     for name, kind in kinds.items():

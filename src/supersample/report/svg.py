@@ -1,4 +1,4 @@
-"""A drawing by matplotlib made fit for the page: one element, colours by variable, names that clash with no other."""
+"""A matplotlib drawing as one svg element of the page, with CSS variables as colours and ids that do not clash."""
 
 import io
 import re
@@ -16,7 +16,7 @@ from supersample.report.palette import STAND_INS
 
 __all__ = ["draw"]
 
-#: What makes the drawing independent of a user's own settings and of the day. Text stays text, and is never read as formulas.
+#: Settings that make the drawing independent of the user's own and of the date. Text stays text and is never parsed as math.
 SETTINGS: dict[Any, Any] = {
     "axes.edgecolor": STAND_INS["line"],
     "axes.facecolor": "none",
@@ -35,7 +35,7 @@ SETTINGS: dict[Any, Any] = {
     "ytick.labelcolor": STAND_INS["muted"],
 }
 
-#: matplotlib's settings belong to the process: one drawing at a time changes them, and puts them back.
+#: matplotlib's settings belong to the process: only one drawing at a time changes and restores them.
 _ONE_AT_A_TIME = threading.Lock()
 _VARIABLE = {colour: f"var(--{part})" for part, colour in STAND_INS.items()}
 _COLOUR = re.compile("|".join(_VARIABLE))
@@ -47,7 +47,7 @@ def draw(paint: Callable[[Figure], None], *, name: str, label: str, width: int, 
     with _ONE_AT_A_TIME, mpl.rc_context(), warnings.catch_warnings():
         mpl.rcdefaults()
         mpl.rcParams.update(SETTINGS)
-        # The reader's browser has letters that the fonts measured with here have not.
+        # The reader's browser has glyphs that the fonts used for measuring here lack.
         warnings.filterwarnings("ignore", message=r"(?s).*Glyph .* missing", category=UserWarning)
         figure = Figure(figsize=(width / 72, height / 72), facecolor="none")
         FigureCanvasSVG(figure)
@@ -76,7 +76,7 @@ def _inlined(source: bytes, name: str, label: str) -> str:
 
 
 def _adapted(key: str, value: str, name: str, named: set[bytes]) -> str:
-    """Return an attribute's value with page colours, inherited fonts and names of its own."""
+    """Return an attribute's value with the page's colours, inherited fonts and unique ids."""
     if key == "id":
         return f"{name}-{value}" if value.encode() in named else ""
     if key == "href":
@@ -89,7 +89,7 @@ def _adapted(key: str, value: str, name: str, named: set[bytes]) -> str:
 
 
 def _shorter(text: str) -> str:
-    """Drop what only fills space: empty styles, comments, and decimals far below a pixel."""
+    """Remove empty styles, space between elements, and decimals far below a pixel."""
     text = re.sub(r"<defs>\s*<style type=\"text/css\"\s*/>\s*</defs>", "", text)
     text = re.sub(r"(?<=[ \"(-])(\d+\.\d{2})\d+", r"\1", text)
     return re.sub(r">\s+<", "><", text).strip()

@@ -1,4 +1,4 @@
-"""Everything a page shows, as plain data: no markup here, and nothing is worked out after this."""
+"""Everything a page shows, as plain data: no markup here, and nothing is computed after this."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,7 +32,7 @@ MOST_LINES = 300
 
 @dataclass(frozen=True)
 class Fact:
-    """A number that stands by itself, and what it is."""
+    """A single number, and what it is."""
 
     label: str
     value: str
@@ -50,7 +50,7 @@ class Trace:
 
     @property
     def drawn(self) -> tuple[bool, ...]:
-        """Which readings have a place on logarithmic scales."""
+        """Which readings can be drawn on logarithmic scales."""
         return tuple(0 < mmd < np.inf and 0 < other < np.inf for mmd, other in zip(self.mmd, self.random_mmd, strict=True))
 
     @property
@@ -175,7 +175,7 @@ def _map(summary: Summary, parts: Parts, plane: Plane, coordinates: Floats) -> M
 
 def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distribution, ...], str]:
     tables = parts.background, parts.prototypes
-    # MMD is that of prototypes which count alike, so the charts let them count alike too.
+    # MMD is that of equally weighted prototypes, so the charts weight them equally too.
     shares = parts.shares, np.full(len(parts.prototypes), 1.0 / len(parts.prototypes))
     charts: list[Distribution] = []
     vectors, too_many = [], 0
@@ -231,7 +231,7 @@ def _small_print(summary: Summary, n_background: int) -> tuple[Fact, ...]:
     ]
     try:
         bound = words.amount(summary.bound())
-    except InputError:  # kernels without frequencies have none
+    except InputError:  # kernels without frequencies have no bound
         pass
     else:
         facts.insert(3, Fact("Bound", bound, "with a probability of 95%, MMD is below this, whatever the data; it is loose"))

@@ -1,4 +1,4 @@
-"""Numbers and verdicts as a reader says them."""
+"""Numbers and verdicts as readable text."""
 
 import math
 import re
@@ -26,7 +26,7 @@ def count(number: int, noun: str = "", plural: str | None = None) -> str:
 
 
 def amount(value: float, digits: int = 3) -> str:
-    """Write a measured number with a few significant digits and no exponent where it can be avoided."""
+    """Write a measured number with a few significant digits, and without an exponent if possible."""
     if math.isnan(value):
         return "unknown"
     if math.isinf(value):
@@ -41,7 +41,7 @@ def amount(value: float, digits: int = 3) -> str:
 
 
 def percent(share: float) -> str:
-    """Write a share of the whole, with as many places as it needs to be told from nothing."""
+    """Write a share of the whole, with enough digits to distinguish it from 0."""
     if math.isnan(share):
         return "unknown"
     if share <= 0:
@@ -56,12 +56,12 @@ def percent(share: float) -> str:
 
 
 def times(ratio: float) -> str:
-    """Write how many times."""
+    """Write a ratio as a number of times."""
     return f"{ratio:,.1f}" if ratio < 10 else f"{ratio:,.0f}"
 
 
 def certified(mmd: float, error: float) -> str:
-    """Write an estimate with its standard error, both to the place where the error begins."""
+    """Write an estimate with its standard error, both to the first significant digit of the error."""
     if not math.isfinite(error) or error <= 0:
         return amount(mmd)
     places = min(12, max(0, -math.floor(math.log10(error))))
@@ -79,14 +79,14 @@ def shortened(text: str) -> str:
 
 
 def listed(names: list[str], most: int = 5) -> str:
-    """Join names as a sentence does, and count those that are too many."""
+    """Join names as in a sentence; of too many, the last are only counted."""
     if len(names) > most:
         return ", ".join(names[: most - 1]) + f" and {len(names) - most + 1} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
 def headline(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float) -> str:
-    """Say what stands for what, and how much better than chance."""
+    """Say how many rows represent how many, and how much better they are than chance."""
     if rows >= n_seen:
         return f"All {count(n_seen, 'row')} are here: there was nothing to leave out."
     first = f"{count(rows, 'row stands', 'rows stand')} for {count(n_seen)}."
@@ -102,20 +102,20 @@ def headline(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float
 
 
 def meaning(rows: int, n_seen: int, mmd: float, random_mmd: float) -> str:
-    """Say what the headline means to a reader who has not met MMD."""
+    """Explain the headline to a reader who does not know MMD."""
     words = (
         "MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the same average "
         "over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
     )
     if rows < n_seen and 0 < mmd < random_mmd / 1.05:
-        # n of N rows drawn without replacement are at a squared distance in proportion to 1 / n - 1 / N.
+        # For n of N rows drawn without replacement, squared MMD is proportional to 1 / n - 1 / N.
         needed = 1.0 / ((1.0 / rows - 1.0 / n_seen) * (mmd / random_mmd) ** 2 + 1.0 / n_seen)
         words += f" To come as close by drawing at random, you would need about {count(_rounded(needed), 'row')}."
     return words
 
 
 def _rounded(value: float) -> int:
-    """Keep two significant digits of a number that is only roughly known."""
+    """Round a number that is only roughly known to two significant digits."""
     return int(round(value, 1 - math.floor(math.log10(value))))
 
 

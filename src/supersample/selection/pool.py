@@ -14,7 +14,7 @@ from supersample.kernels import Kernel
 __all__ = ["ExactPool", "FeaturePool", "Pool", "kernel_block"]
 
 _TILE_COLUMNS = 4096
-#: Points at least this wide have kernel rows dear enough to keep, for pools up to this size.
+#: Kernel rows of points at least this wide are expensive enough to cache, for pools up to this size.
 _WIDE, _LARGEST_CACHE = 17, 6000
 
 Singles = npt.NDArray[np.float32]
@@ -23,7 +23,7 @@ Codes = npt.NDArray[np.int64]
 
 
 def kernel_block(kernel: Kernel, left: Floats, right: Floats) -> Floats:
-    """Return the exact Gram block of two arrays of points, either of which may be empty; one thread."""
+    """Return the exact Gram block of two arrays of points, which may be empty; one thread."""
     out = np.empty((left.shape[0], right.shape[0]))
     if out.size:
         kernel.fill(left, right, out)
@@ -31,7 +31,7 @@ def kernel_block(kernel: Kernel, left: Floats, right: Floats) -> Floats:
 
 
 class Pool(ABC):
-    """N points with their kernel; with codes, points of different code have nothing to do with each other."""
+    """N points with their kernel; with codes, the kernel of points with different codes is 0."""
 
     def __init__(self, kernel: Kernel, points: Floats, codes: Codes | None = None) -> None:
         self.kernel = kernel
@@ -99,7 +99,7 @@ class ExactPool(Pool):
 
 
 class FeaturePool(Pool):
-    """Kernel values as inner products of features, in means and columns alike, so that their errors cancel; O(N D)."""
+    """Kernel values as inner products of features, in both means and columns, so that their errors cancel; O(N D)."""
 
     def __init__(self, feature_map: FeatureMap, points: Floats, codes: Codes | None = None) -> None:
         super().__init__(feature_map.kernel, points, codes)
@@ -107,7 +107,7 @@ class FeaturePool(Pool):
         self.diagonal = squared_norms(self.features)
 
     def means(self) -> Floats:
-        """Return the products with the mean features, of the same code where there are codes."""
+        """Return the products with the mean features, with codes only those of the same code."""
         n = self.points.shape[0]
         codes = np.zeros(n, dtype=np.int64) if self.codes is None else self.codes
         targets = np.zeros((int(codes.max()) + 1, self.features.shape[1]))

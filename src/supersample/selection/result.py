@@ -1,4 +1,4 @@
-"""What a selection from candidates in memory returns."""
+"""The result of a selection from candidates in memory."""
 
 from dataclasses import dataclass
 
@@ -10,14 +10,15 @@ __all__ = ["Critique", "Selection"]
 
 @dataclass(frozen=True)
 class Selection:
-    """Chosen candidates in the order of choice.
+    """Selected candidates in the order of selection.
 
-    indices: rows of the candidates; points: those rows; weights: what each counts for in averages.
-    mmd: the path, MMD to the target with the first one, two, ... points; empty where the choice does not aim at it. It is that
-    of the exact kernel wherever E of the target is within reach; otherwise an estimate without bias in its square, by features
-    or rows that took no part in the choice, and the note says so, with its standard error.
-    note: what the reader should know: why there are fewer points than asked for, what stood in for the target.
-    kernel: with its bandwidth, so that a later call can use the same; None where a selection was put together by hand.
+    indices: rows of the candidates; points: those rows; weights: the weight of each in averages.
+    mmd: the path, MMD to the target with the first one, two, ... points; empty if the selection does not minimise it. It is
+    computed by the exact kernel where E of the target is affordable. Otherwise it is an estimate by held-out features or rows
+    of the target; the note says so and gives its standard error. The estimate of MMD^2 is unbiased, except by landmark
+    features: these underestimate it and have no standard error.
+    note: remarks for the reader, such as why there are fewer points than asked for, or what replaced the target.
+    kernel: the kernel with its bandwidth, so that a later call can use the same; None for a selection made by hand.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -38,7 +39,7 @@ class Selection:
         return int(self.indices.size)
 
     def __str__(self) -> str:
-        """Say how many, how near to the target and with what weights."""
+        """Return the number of points, their MMD to the target and their weights in words."""
         lines = [f"{len(self):,} chosen {'point' if len(self) == 1 else 'points'}"]
         if self.mmd.size:
             lines.append(f"  MMD      {self.mmd[-1]:.4g} with all of them, {self.mmd[0]:.4g} with the first")
@@ -52,12 +53,12 @@ class Selection:
 
 @dataclass(frozen=True)
 class Critique:
-    """Prototypes, and the criticisms that say what they miss.
+    """Prototypes, and the criticisms that show what they miss.
 
     criticisms.weights: the share of the data that is nearer to each criticism than to any prototype.
 
-    witness: E k(x, .) - mean_s k(s, .) at each criticism: positive where the prototypes have too little, negative where too
-    much.
+    witness: E k(x, .) - mean_s k(s, .) at each criticism: positive where the prototypes have too little mass, negative where
+    they have too much.
 
     nearest: for each criticism, the place of the nearest prototype (by the kernel) among the prototypes.
 
@@ -75,7 +76,7 @@ class Critique:
     nearest: Indices
 
     def __str__(self) -> str:
-        """Say how many there are of either, and how much the prototypes have too little or too much of."""
+        """Return the numbers of prototypes and criticisms in words, and where the prototypes have too little or too much."""
         lines = [f"Prototypes: {self.prototypes}", f"Criticisms: {len(self.criticisms):,}"]
         if len(self.criticisms):
             little = int((self.witness >= 0).sum())

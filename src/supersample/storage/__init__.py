@@ -1,1 +1,1 @@
-"""Files: their layout, the codec of what they hold, and the lock that keeps two runs apart."""
+"""Files: their layout, the codec of their contents, and the lock that keeps two runs from using one file."""

@@ -1,6 +1,6 @@
-"""State as plain values: a tree of numbers, strings, lists and named records, with its arrays set apart.
+"""State as plain values: a tree of numbers, strings, lists and named records, with its arrays stored separately.
 
-Only classes that say what of them is stored (`_stored.py`) can be written or read; a tree that names any other, or that holds
+Only classes that declare their stored fields (`_stored.py`) can be written or read; a tree that names another class, or holds
 anything but the fields of its class, is refused. Nothing is evaluated or imported by name. Points of rows are not written: they
 follow from the table's rows and its encoding.
 """
@@ -21,12 +21,12 @@ __all__ = ["pack", "unpack"]
 Arrays = list[np.ndarray[Any, Any]]
 PointsAt = Callable[[Indices], Floats]
 
-#: Where a tree names a class, by what the class is, and where it holds its fields.
+#: The keys of a tree that name a class, and the keys that hold its fields.
 _FIELDS = {"record": "fields", "map": "parts"}
 
 
 def pack(value: Any, arrays: Arrays) -> Any:
-    """Return a tree that JSON can hold; arrays are appended to `arrays` and named by their place."""
+    """Return a tree that JSON can hold; arrays are appended to `arrays` and referred to by their index."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float | np.floating):
@@ -50,7 +50,7 @@ def pack(value: Any, arrays: Arrays) -> Any:
 def unpack(tree: Any, arrays: Arrays, points_at: PointsAt | None = None) -> Any:
     """Return what `pack` was given; raises KeyError, TypeError or ValueError on anything else.
 
-    points_at: gives the points of rows at some positions of the stream.
+    points_at: returns the points of the rows at given positions of the stream.
     """
     if not isinstance(tree, Mapping):
         if isinstance(tree, list):

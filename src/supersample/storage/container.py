@@ -23,8 +23,7 @@ _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
 _DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8")}
-#: What bytes that are not ours can raise while they are taken apart and put together again; Arrow raises OSError for a stream
-#: that ends too early.
+#: What foreign bytes can raise while they are parsed and their objects rebuilt; Arrow raises OSError for a truncated stream.
 DAMAGE = (
     LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError, OSError,
     pa.ArrowException,
@@ -57,24 +56,24 @@ def to_bytes(contents: Contents) -> bytes:
 
 
 def from_bytes(data: bytes, name: str) -> Contents:
-    """Return what a file holds; anything but bytes that `to_bytes` made ends in an error that says what is wrong."""
+    """Return what a file holds; for bytes that `to_bytes` did not write, raise InputError that says what is wrong."""
     if data[:8] != _MAGIC:
         raise InputError(f"{name} must be a file that Summary.save wrote; its first bytes say that it is something else")
     if len(data) < _PREFIX.size + _DIGEST:
-        raise InputError(f"{name} is cut off after {len(data)} bytes; copy it again or make it anew")
+        raise InputError(f"{name} is cut off after {len(data)} bytes; copy it again or create it again")
     _, version, length = _PREFIX.unpack_from(data)
     body, digest = data[:-_DIGEST], data[-_DIGEST:]
     if hashlib.sha256(body).digest() != digest:
-        raise InputError(f"{name} is damaged or cut off: its checksum does not fit; copy it again or make it anew")
+        raise InputError(f"{name} is damaged or cut off: its checksum does not fit; copy it again or create it again")
     if version != FORMAT_VERSION:
         raise InputError(
             f"{name} has format version {version} and this supersample reads version {FORMAT_VERSION}; use a newer release, or "
-            f"make the summary anew"
+            f"create the summary again"
         )
     try:
         return _parsed(body, length)
     except DAMAGE as error:
-        raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
+        raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); create it again") from error
 
 
 def _parsed(body: bytes, length: int) -> Contents:
@@ -102,7 +101,7 @@ def _parsed(body: bytes, length: int) -> Contents:
 
 
 def _header(data: bytes) -> Any:
-    """Return what a header says, if all of its numbers and characters are such."""
+    """Return a header as plain values; refuse NaN, infinities and halves of characters."""
 
     def refuse(name: str) -> None:
         raise ValueError(f"the header holds {name}, which is no number")

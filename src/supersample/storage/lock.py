@@ -1,4 +1,4 @@
-"""One run at a time: a lock that dies with the process that holds it, on every system."""
+"""One run at a time: a file lock that ends with the process that holds it, on every operating system."""
 
 import sys
 from collections.abc import Iterator
@@ -19,30 +19,30 @@ __all__ = ["exclusive_lock"]
 def exclusive_lock(path: Path, name: str) -> Iterator[None]:
     """Hold a lock beside `path` for as long as the block runs; refuse if another run, of any process or thread, holds it.
 
-    The lock belongs to the open file, so that a killed process leaves none behind, only an empty file that the next run
-    takes over. name: the argument that gave the path, for messages.
+    The lock belongs to the open file: a killed process leaves no lock behind, only an empty file that the next run reuses.
+    name: the argument that gave the path, for messages.
     """
     file = beside(path, "lock")
     lock = _locked(file, path, name)
     try:
         yield
     finally:
-        # Removed while it is still locked, so that it is never the file of another run. Windows removes no open file; there
-        # filelock does so after the release.
+        # The file is removed while it is locked, so that it is never the file of another run. Windows cannot remove an open
+        # file; there filelock removes it after the release.
         with suppress(OSError):  # an empty file that stays does no harm
             file.unlink(missing_ok=True)
         lock.release()
 
 
 def _locked(file: Path, path: Path, name: str) -> "BaseFileLock":
-    """Return a lock of the operating system, held; never one by the existence of a file, which a killed run leaves held."""
-    import filelock  # not at the top: it brings asyncio, and only runs with a checkpoint need it
+    """Acquire a lock of the operating system, never one that a file's existence marks: a killed run would leave it held."""
+    import filelock  # not at the top: it imports asyncio, and only runs with a checkpoint need it
 
     native = filelock.WindowsFileLock if sys.platform == "win32" else filelock.UnixFileLock
     lock = native(file, blocking=False, fallback_to_soft=False)
     while True:
         try:
-            file.open("ab").close()  # tells what cannot be written from what cannot be locked
+            file.open("ab").close()  # separates files that cannot be written from those that cannot be locked
         except OSError as error:
             raise unwritable(path, name, error) from error
         try:

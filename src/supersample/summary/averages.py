@@ -1,4 +1,4 @@
-"""The average over rows that each count for a share of the data: of a column, or of a function of the rows."""
+"""Weighted means over rows: of a column, or of a function of the rows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +17,7 @@ _HINT = "it is called with a pyarrow Table, whose to_pandas() gives a frame"
 
 
 def mean_of(f: str | Callable[[pa.Table], npt.ArrayLike], rows: pa.Table, weights: Floats, schema: pa.Schema) -> Any:
-    """Return sum_i w_i f(x_i), a number or an array; of a column of `schema`, the weighted mean of the values that are there.
+    """Return sum_i w_i f(x_i), a number or an array; for a column of `schema`, the weighted mean of its present values.
 
     Durations are in seconds.
     """

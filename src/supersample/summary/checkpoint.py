@@ -1,4 +1,4 @@
-"""Checkpoints: a state on disk from which a broken run goes on as if nothing had happened."""
+"""Checkpoints: a state on disk from which an interrupted run resumes, with the same result as without the interruption."""
 
 import glob
 import hashlib
@@ -28,7 +28,7 @@ _LONGEST = 80
 
 @dataclass
 class Checkpoint:
-    """Where and how often a state is written, and what the run was asked for."""
+    """Where and how often a state is written, and the arguments of the run."""
 
     path: Path
     asked: dict[str, Any]
@@ -49,7 +49,7 @@ class Checkpoint:
             self._rows, self._at = state.n_seen, now
 
     def resume(self) -> State | None:
-        """Return the state that the file holds, None where there is no file yet; refuse that of another run."""
+        """Return the state in the file, or None if there is no file yet; refuse the state of another run."""
         if not self.path.exists():
             return None
         restored = restore(read_file(self.path, "checkpoint"), str(self.path))
@@ -69,7 +69,7 @@ class Checkpoint:
             )
             raise MismatchError(
                 f"checkpoint {str(self.path)!r} belongs to a run that was asked for something else ({shown}); start it with "
-                f"the same arguments, or delete the file to begin anew"
+                f"the same arguments, or delete the file to start again"
             )
         self._rows = restored.state.n_seen
         self.beginning = str(restored.more["beginning"])
@@ -78,9 +78,9 @@ class Checkpoint:
         return restored.state
 
     def batches(self, given: Source, skip: int) -> Iterator[pa.RecordBatch]:
-        """Yield the rows from number `skip` on, having made sure that the source begins as it did and is as long.
+        """Yield the rows from number `skip` on; refuse a source with another first row, or with fewer than `skip` rows.
 
-        What can be read once only is read from its beginning, and so checked as it goes by.
+        A source that can be read only once is read from its beginning, and checked on the way.
         """
         if skip == 0 or not given.identity:
             yield from self._checked(given.batches(0), skip, given.label)
@@ -108,19 +108,19 @@ class Checkpoint:
     def _another(self, label: str, why: str) -> MismatchError:
         return MismatchError(
             f"checkpoint {str(self.path)!r} belongs to a run over other data than {label}: {why}; start it with the same "
-            f"source, or delete the file to begin anew"
+            f"source, or delete the file to start again"
         )
 
 
 def fingerprint(given: Source, state: State, random_state: RandomState) -> dict[str, Any]:
-    """Return what must be the same for a run to go on from a checkpoint, as plain values."""
+    """Return what must be equal for a run to resume from a checkpoint, as plain values."""
     request = state.request
     settings = request.settings
     features, columns = settings.features, request.columns
     chosen: list[Any] | None = None if columns is None else list(columns)
     if isinstance(columns, Mapping):
-        chosen = [list(pair) for pair in columns.items()]  # lists, since that is what JSON gives back
-    # Another call with the same generator, or with none, has another seed: that of the file is used.
+        chosen = [list(pair) for pair in columns.items()]  # lists, since JSON has no tuples
+    # A second call with the same generator, or with None, has another seed, so the seed of the file is used.
     repeats = random_state is not None and not isinstance(random_state, np.random.Generator)
     alike = ""
     if state.plan is not None and state.encoding is not None:

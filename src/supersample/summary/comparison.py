@@ -1,4 +1,4 @@
-"""Two summaries compared without the data: whether they differ, in which columns, and where."""
+"""Comparison of two summaries without the data: whether they differ, in which columns, and where."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -24,17 +24,17 @@ __all__ = ["ColumnChange", "Comparison", "compare"]
 _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
 #: Rows shown of each side.
 _SHOWN = 10
-#: Level at which columns are said to have changed, after adjustment for their number.
+#: Level at which columns count as changed, after adjustment for their number.
 _LEVEL = 0.05
-#: A variance this small beside the largest square is rounding of the mean.
+#: A variance this small relative to the largest square is rounding error of the mean.
 _NO_SPREAD = 1e-24
 
 
 @dataclass(frozen=True)
 class ColumnChange:
-    """How far apart one column alone is: its MMD, a p-value adjusted for the number of columns, and its share of the whole.
+    """The difference in one column alone: its MMD, a p-value adjusted for the number of columns, and its share of the whole.
 
-    share: this column's MMD^2 beyond what chance gives, over the sum of those of all columns.
+    share: this column's MMD^2 beyond its mean under the null, divided by the sum of those of all columns.
     """
 
     name: str
@@ -45,7 +45,7 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class Comparison(TestResult):
-    """What `Summary.compare` found: a two-sample test, and where the two differ.
+    """The result of `Summary.compare`: a two-sample test, and where the two differ.
 
     columns: one entry for each column in the kernel, those that changed most first; changed: names of those whose adjusted
     p-value is at most 0.05. left_rows, right_rows: rows of each side that are most typical of it and least of the other.
@@ -65,7 +65,7 @@ class Comparison(TestResult):
 
     @property
     def mmd(self) -> float:
-        """The discrepancy itself, the root of the statistic."""
+        """The MMD, the square root of the statistic."""
         return float(np.sqrt(self.statistic))
 
     @property
@@ -75,12 +75,12 @@ class Comparison(TestResult):
 
     @property
     def n_right(self) -> int:
-        """Rows seen by the right one."""
+        """Rows seen by the right summary."""
         return self.n_y
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The columns that differ, taken one at a time, at 5% over all columns together."""
+        """The columns that differ when tested one at a time, at the 5% level over all columns together."""
         return tuple(each.name for each in self.columns if each.pvalue <= _LEVEL)
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,11 +96,11 @@ class Comparison(TestResult):
         }
 
     def __str__(self) -> str:
-        """Say it in words, at the 5% level."""
+        """Return the result in words, at the 5% level."""
         return self.in_words()
 
     def in_words(self, level: float = 0.05) -> str:
-        """Say whether the two differ at a level, how far apart they are, and in which columns."""
+        """Return in words whether the two differ at a level, how far apart they are, and in which columns."""
         verdict = "differ" if self.rejects(level) else "show no difference"
         shown = "5%" if level == _LEVEL else f"{level:.3g}"
         lines = [
@@ -182,9 +182,9 @@ def _columns(left: State, right: State, first: Stream, second: Stream) -> tuple[
 
 
 def _blocks(state: State, held: Stream) -> Iterator[tuple[str, Floats]]:
-    """Yield each column with the coordinates of its background rows, one of them telling where a value is missing.
+    """Yield each column with the coordinates of its background rows, including one that marks missing values.
 
-    Values that go missing after the first rows have no coordinate of their own in the kernel, only one for all columns.
+    In the kernel, values that go missing after the first rows have only one coordinate for all columns together.
     """
     assert state.encoding is not None
     rows = state.kept.at(held.background.rows.positions).combine_chunks()

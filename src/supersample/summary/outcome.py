@@ -1,4 +1,4 @@
-"""What a summary says of the data, read off a stream: which rows, what they stand for, and how good they are."""
+"""The result of a stream: the rows of a summary, the share of the data that each represents, and how good they are."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ __all__ = ["Outcome", "Reading", "outcome_of", "read"]
 @stored("Reading", {"rows": INTEGER, "mmd": NUMBER, "error": NUMBER, "random_mmd": NUMBER})
 @dataclass(frozen=True)
 class Reading:
-    """MMD of the points held after so many rows, its standard error, and the MMD of as many rows drawn at random."""
+    """MMD of the points held after `rows` rows, its standard error, and the MMD of as many points drawn at random."""
 
     rows: int
     mmd: float
@@ -29,9 +29,9 @@ class Reading:
     random_mmd: float
 
     def check(self, k0_root: float) -> None:
-        """Refuse an MMD that a kernel with this root of k(x, x) cannot give."""
+        """Refuse an MMD that is impossible for a kernel with this root of k(x, x)."""
         numbers = [self.mmd, self.random_mmd]
-        numbers += [] if np.isnan(self.error) else [self.error]  # some features tell no error
+        numbers += [] if np.isnan(self.error) else [self.error]  # some features give no error
         require(all(np.isfinite(each) and 0 <= each <= FURTHEST * k0_root for each in numbers), "an MMD is impossible")
 
 
@@ -45,10 +45,10 @@ class Reading:
 )  # fmt: skip
 @dataclass(frozen=True)
 class Outcome:
-    """Rows by their positions in the stream, with numbers for each; plain arrays, so that a file can hold it.
+    """Rows by their positions in the stream, with numbers for each, as plain arrays that a file can hold.
 
-    shares: of the data nearest to each prototype. quadrature: weights under which the prototypes have nearly the mean features
-    of the data. Criticisms stand by falling |witness|; nearest is a place among the prototypes.
+    shares: the share of the data nearest to each prototype. quadrature: weights under which the prototypes have nearly the mean
+    features of the data. Criticisms are in order of falling |witness|; nearest: an index into the prototypes.
     """
 
     prototypes: Indices
@@ -66,7 +66,7 @@ class Outcome:
     energy: float
 
     def check(self, held: Stream, positions_held: Indices) -> None:
-        """Refuse an outcome that this stream, with rows at these positions, cannot have."""
+        """Refuse an outcome that is impossible for this stream with rows at these positions."""
         groups = (
             (self.prototypes, (self.shares, self.quadrature)),
             (self.criticisms, (self.witness, self.nearest, self.criticism_shares)),
@@ -128,7 +128,7 @@ def outcome_of(state: Stream) -> Outcome | None:
 
 @one_blas_thread()
 def read(state: Stream) -> Reading | None:
-    """Judge the points that a stream holds now, without a second look; None while it holds none."""
+    """Measure the MMD of the points that a stream holds now, without a second look; None while it holds none."""
     held = state.reservoir.rows
     if state.plan is None or len(held) == 0:
         return None

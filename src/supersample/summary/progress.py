@@ -1,4 +1,4 @@
-"""How far a run has come, and a bar that shows it."""
+"""The progress of a run, and a bar that shows it."""
 
 import sys
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ __all__ = ["Bar", "Progress"]
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run has come: rows read, of how many where that is known, MMD of the points held now, seconds so far.
+    """The progress of a run: rows read, their total if known, MMD of the points held now, and seconds so far.
 
-    start: rows that a checkpoint had already.
+    start: rows that were read before, as the checkpoint says.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -30,14 +30,14 @@ class Progress:
 
 
 class Bar:
-    """A progress bar on standard error: rows, rows a second, time left where the size is known, and the MMD so far."""
+    """A progress bar on standard error: rows, rows a second, time left if the size is known, and the MMD so far."""
 
     def __init__(self, label: str) -> None:
         self._label = label
         self._bar: Any = None
 
     def __call__(self, progress: Progress) -> None:
-        """Bring the bar up to date."""
+        """Update the bar."""
         from tqdm import tqdm
 
         if self._bar is None:
@@ -59,6 +59,6 @@ class Bar:
             self.close()
 
     def close(self) -> None:
-        """Leave the bar as it stands; messages then begin on a line of their own."""
+        """End the bar as it is; later messages start on a new line."""
         if self._bar is not None:
             self._bar.close()

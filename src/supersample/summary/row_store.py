@@ -21,7 +21,7 @@ class RowStore:
 
     @classmethod
     def none(cls, schema: pa.Schema) -> "RowStore":
-        """Return no rows."""
+        """Return a store without rows."""
         return cls(np.empty(0, dtype=np.int64), pa.Table.from_batches([], schema))
 
     def joined(self, first: int, rows: pa.RecordBatch) -> "RowStore":
@@ -47,12 +47,12 @@ class RowStore:
         return self.table.take(pa.array(np.searchsorted(self.positions, positions)))
 
     def compact(self) -> "RowStore":
-        """Return the same rows in one piece, laid out in one way whatever batches they came in."""
+        """Return the same rows in one chunk, with a layout that does not depend on the batches they came in."""
         whole = self.table.combine_chunks()
         return RowStore(self.positions, whole.take(pa.array(np.arange(whole.num_rows))).combine_chunks())
 
     def check(self) -> None:
-        """Refuse rows that do not stand in the order of a stream."""
+        """Refuse rows whose positions are not those of a stream in its order."""
         positions = self.positions
         fits = positions.dtype == np.int64 and positions.shape == (self.table.num_rows,)
         require(fits, "rows and positions differ in number")

@@ -27,24 +27,26 @@ __all__ = ["SuperSampler"]
 
 
 class SuperSampler(BaseEstimator):  # type: ignore[misc]
-    """Keep the M real points whose mean embedding is nearest to that of everything seen, in one pass (SSR Algorithm 2).
+    """Keep the M real points whose mean embedding is nearest to that of all rows seen, in one pass.
 
-    Each row may take the place of a held point if that brings the points nearer to the data in maximum mean discrepancy
-    (MMD); a uniform background sample is kept beside them for a second look whenever a result is read. Time O(n (d + M /
-    20) D), memory O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with the same seed
-    give the same result however they are batched; reading a result changes nothing. Threads may share one: whoever comes
-    second waits, no row is lost, and their order is that in which they came.
+    Algorithm 2 of Paige, Sejdinovic and Wood 2016. A row may replace a held point if that reduces the maximum mean discrepancy
+    (MMD) between the points and the data. A uniform background sample is kept for a second look whenever a result is read.
+    Time O(n (d + M / 20) D), memory O((M + 5000) (d + D)), whatever the number of rows. The same rows in the same order with
+    the same seed give the same result however they are batched; reading a result changes nothing. Thread-safe: calls are
+    serialised, no row is lost, and rows keep the order of the calls.
 
     Parameters
     ----------
     n_prototypes: how many points to keep; fewer rows than that are all kept.
-    n_criticisms: how many points to keep beside them that they miss (OPC Algorithms 2 and 4).
+    n_criticisms: how many points to keep that the prototypes miss (Algorithms 2 and 4 of the draft Online Prototypes and
+        Criticisms).
     kernel: "gaussian", "laplacian", "cauchy", "matern12", "matern32", "matern52", a kernel, or a function of two arrays.
     bandwidth: "median" (of the distances among the first rows), a number, or one number a column; for a named kernel only.
     features: "auto" (landmarks of the first rows plus Fourier features of what they do not span), "fourier" (the paper's),
         "nystroem" (landmarks alone; for data that look alike throughout), or a feature map.
     n_features: how many; None for a good number.
-    search: "exact" (with bounds that skip hopeless comparisons), "tree" (SSR section 3.2), or "auto", the faster one.
+    search: "exact" (with bounds that skip hopeless comparisons), "tree" (section 3.2 of Paige, Sejdinovic and Wood
+        2016), or "auto", the faster one.
     random_state: an int makes results repeat.
 
     Attributes
@@ -55,7 +57,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
     n_seen_: rows seen.
-    mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features that the selection never saw.
+    mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features not used in the selection.
     random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
     kernel_, feature_map_: what the first rows fixed.
@@ -110,7 +112,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         *,
         log_weight: npt.ArrayLike | None = None,
     ) -> Self:
-        """Forget what was seen and take in X. y is ignored, as scikit-learn asks for."""
+        """Forget all rows seen before and take in X. y is ignored, as scikit-learn requires."""
         fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight)
         if fresh._state.n_seen and not stream.has_weight(fresh._state):
             raise InputError(
@@ -118,7 +120,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"leave it out to weigh all rows alike"
             )
         kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
-        self.__dict__ = {**kept, **vars(fresh)}  # one step: an interrupt leaves what was seen before, or X
+        self.__dict__ = {**kept, **vars(fresh)}  # one step: after an interrupt, the rows are those seen before, or X
         return self
 
     @one_at_a_time
@@ -150,14 +152,14 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         after["_single"] = self.__dict__.get("_single", True) and points.dtype == np.float32
         if names is not None and not hasattr(self, "_state"):
             after["feature_names_in_"] = names
-        self.__dict__.update(after)  # one step: an interrupt leaves all rows of X taken in, or none
+        self.__dict__.update(after)  # one step: after an interrupt, all rows of X are taken in, or none
         return self
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":
         """Return a sampler for the rows of both, as if those of `other` had come after; neither argument changes.
 
-        The moments are added exactly and the points selected anew from both; MMD comes within 1.5 times that of one pass over
-        all rows. `other` must have been made by `sibling`, so that both share bandwidth and features.
+        The moments are added exactly, and the points are selected again from both; MMD comes within 1.5 times that of one pass
+        over all rows. `other` must have been made by `sibling`, so that both share bandwidth and features.
         """
         if not isinstance(other, SuperSampler):
             raise InputTypeError(f"other must be a SuperSampler, got {type(other).__name__}")
@@ -178,9 +180,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def sibling(self, stream_index: int | None = None) -> "SuperSampler":
         """Return an empty sampler with this one's bandwidth and features, for another part of the data, to be merged later.
 
-        Fixes bandwidth and features of this one too, from the rows seen so far, if it has seen fewer than its warm-up needs.
-        stream_index tells the parts apart, so that their random draws are independent: this one is 0 unless it is a sibling,
-        and its siblings are 1, 2, ... unless told otherwise.
+        If this one has seen fewer rows than its warm-up needs, its bandwidth and features are fixed from the rows seen so far.
+        stream_index numbers the parts, so that their random draws are independent: this one is 0 unless it is a sibling, and
+        its siblings are 1, 2, ... by default.
         """
         check_is_fitted(self)
         self._siblings = self.__dict__.get("_siblings", self._state.settings.stream) + 1
@@ -283,11 +285,14 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
-        """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
+        """Return a loose bound on MMD that holds with probability 1 - delta.
+
+        Theorem 1 of Paige, Sejdinovic and Wood 2016, on the held-out features.
+        """
         return checked_bound(self.mmd_, self._require_selected().plan.held_out, delta)
 
     def __sklearn_is_fitted__(self) -> bool:
-        """Whether any rows were taken in, or could be after another's warm-up."""
+        """Return whether any rows were taken in, or bandwidth and features came from another sampler."""
         return hasattr(self, "_state")
 
     def _settings(self) -> Settings:

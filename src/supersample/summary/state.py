@@ -1,6 +1,6 @@
 """The state of a summary: a table's stream, the encoding of its columns, and the rows that it holds.
 
-State and pure functions: `init`, `update`, `settle`, `merge`. How rows are cut into batches leaves no trace.
+State and pure functions: `init`, `update`, `settle`, `merge`. The result does not depend on how rows are cut into batches.
 """
 
 import zlib
@@ -28,20 +28,20 @@ from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = ["Request", "State", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
 
-#: MMD is read after so many rows, and whenever they have doubled.
+#: MMD is measured after this many rows, and each time their number has doubled.
 _FIRST_READING = 8192
 
 
 @dataclass(frozen=True)
 class Request:
-    """What was asked for: the settings of the stream, and which columns enter the kernel."""
+    """The request of the user: the settings of the stream, and which columns enter the kernel."""
 
     settings: Settings
     columns: ColumnChoice = None
     weight: str | None = None
 
     def check(self, schema: pa.Schema) -> None:
-        """Refuse what cannot have been asked for of rows with this schema."""
+        """Refuse a request that is impossible for rows with this schema."""
         require(plain_schema(schema, "the table").equals(schema), "the table has columns of types that are not read")
         self.settings.check()
         check_columns(schema, self.columns, self.weight)
@@ -49,9 +49,9 @@ class Request:
 
 @dataclass(frozen=True)
 class State:
-    """Everything that is needed to go on. Until the first rows have fixed the encoding, all rows are in `kept`.
+    """Everything needed to continue a summary. Until the first rows have fixed the encoding, all rows are in `kept`.
 
-    plan: another summary's maps, where this one is to be like it.
+    plan: the maps of another summary, if this one is made like it.
     """
 
     request: Request
@@ -92,7 +92,7 @@ class State:
         held.check(kept.positions)
 
     def check_encoding(self, encoding: Encoding) -> None:
-        """Refuse an encoding that is not one of the table's columns, or whose numbers are not."""
+        """Refuse an encoding that does not fit the table's columns, or whose fields or notes are invalid."""
         schema = self.schema
         for each in (encoding, *encoding.blocks, *encoding.notes):
             check_fields(each)
@@ -126,9 +126,9 @@ def like(state: State, settings: Settings) -> State:
 
 
 def part(empty: State, index: int) -> State:
-    """Return the state of one partition of a larger table, begun like an empty one, with random draws of its own.
+    """Return the initial state of one partition of a larger table: an empty state with random draws of its own.
 
-    They are keyed by the partition's index, so a partition that is read again gives the same bytes.
+    The draws are keyed by the partition's index, so a partition that is read again gives the same bytes.
     """
     assert empty.encoding is not None
     settings = empty.request.settings
@@ -144,7 +144,7 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     if state.stream is not None:
         return _feed(state, batch)
     if state.encoding is None:
-        if state.request.weight is not None:  # told now, while nothing has been taken in
+        if state.request.weight is not None:  # checked now, before any row is taken in
             column, name = batch.column(state.request.weight), f"column {state.request.weight!r}"
             check_weights(weights_of(column), batch.num_rows, name, all_zero=True, first=state.n_seen)
         held = state.kept.joined(state.n_seen, batch)
@@ -195,7 +195,7 @@ def merge(left: State, right: State) -> State:
 
 
 def require_same_maps(left: Stream, right: Stream) -> None:
-    """Refuse two settled streams that live in different feature spaces."""
+    """Raise MismatchError if two settled streams have different feature maps."""
     assert left.plan is not None
     assert right.plan is not None
     if left.plan.feature_map != right.plan.feature_map or left.plan.held_out != right.plan.held_out:
@@ -208,7 +208,7 @@ def require_same_maps(left: Stream, right: Stream) -> None:
 def _begun(state: State, encoding: Encoding, first: pa.RecordBatch | None = None) -> State:
     settings = state.request.settings
     if state.plan is not None and first is not None:
-        # Parts that share a plan must not share their random draws, and often share their random_state.
+        # Parts that share a plan often share their random_state, but must not share their random draws.
         mark = zlib.crc32(encoding.points(first.slice(0, 1)).tobytes())
         settings = replace(settings, seed=settings.seed.child("like").child(mark))
     begun = stream.init(settings, encoding.width, state.plan)

@@ -24,7 +24,7 @@ __all__ = ["Restored", "restore", "store"]
 def store(
     state: State, *, kind: str, source: str, settled: State | None = None, outcome: Outcome | None = None, **more: Any
 ) -> bytes:
-    """Return the bytes of a file that holds a state, and where known its settled form and its outcome."""
+    """Return the bytes of a file that holds a state and, if given, its settled form and its outcome."""
     arrays: list[np.ndarray[Any, Any]] = []
     request, kept = state.request, state.kept.compact()
     columns: Any = request.columns
@@ -48,7 +48,7 @@ def store(
 
 
 class Restored:
-    """What a file gave back."""
+    """The contents of a file."""
 
     def __init__(self, header: Mapping[str, Any], state: State, settled: State | None, outcome: Outcome | None) -> None:
         self.kind: str = header["kind"]
@@ -58,13 +58,13 @@ class Restored:
 
 
 def restore(data: bytes, name: str) -> Restored:
-    """Return what `store` was given; whatever else the bytes are ends in a clear error."""
+    """Return what `store` was given; raise InputError for any other bytes."""
     contents = from_bytes(data, name)
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             return _restored(contents)
     except DAMAGE as error:
-        raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); make it anew") from error
+        raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); create it again") from error
 
 
 def _restored(contents: Contents) -> Restored:

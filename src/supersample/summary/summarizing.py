@@ -46,20 +46,20 @@ def summarize(
     checkpoint_seconds: float = 30.0,
     progress: bool | Callable[[Progress], None] = False,
 ) -> Summary:
-    """Summarise a table or a stream in one pass: the rows that stand for it, those that they miss, and how good they are.
+    """Summarise a table or a stream in one pass: the rows that represent it, rows that these miss, and how good they are.
 
     source: a path, a glob, a folder or a list of them (Parquet, CSV, Arrow, Feather, NDJSON), "-" for standard input, a frame
         or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, an iterator of batches, or a
-        frame of a cluster (Dask DataFrame or Array, Spark DataFrame), which is read where it lies.
+        frame of a cluster (Dask DataFrame or Array, Spark DataFrame), which its workers read.
     prototypes, criticisms: how many rows to choose.
     columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
         chosen rows are kept.
-    weight: the column that says what each row counts for.
+    weight: the column of row weights.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
-    like: a Summary whose encoding, kernel, features and sizes are used again, so that the two can be merged and compared. Its
-        own are fixed from then on, where it has seen fewer than 5,000 rows.
+    like: a Summary whose encoding, kernel, features and sizes are reused, so that the two can be merged and compared. If it has
+        seen fewer than 5,000 rows, its encoding, kernel and features are fixed from then on.
     checkpoint: a file that is written every `checkpoint_seconds` (and `checkpoint_rows`); a run that is started again with the
-        same arguments goes on from there, and ends in the same summary.
+        same arguments resumes from it and gives the same summary.
     progress: True shows a bar on standard error; a function is called with a Progress after each batch.
 
     Time O(n (d D + M)), memory independent of the number of rows.
@@ -94,12 +94,12 @@ def summarize(
 
 
 def _summary(state: State, label: str) -> Summary:
-    """Return the summary, having made sure that there is something to choose from."""
+    """Return the summary; raise InputError if there is nothing to choose from."""
     return Summary(state, label, settled=states.settle(state))
 
 
 def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:
-    """Turn what users write into a request, each argument checked."""
+    """Check the arguments of users and return them as a request."""
     asked = _plainly(asked)
     prototypes, criticisms = asked["prototypes"], asked["criticisms"]
     check_count(prototypes, "prototypes")
@@ -110,7 +110,7 @@ def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:
 
 
 def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -> State:
-    """Return an empty state like that of another summary, which keeps its own encoding and maps from now on."""
+    """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
     if not isinstance(like, Summary):
         raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
     asked = _plainly(asked)
@@ -129,7 +129,7 @@ def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -
 
 
 def _plainly(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was asked for with names of columns in a list, whatever held them, and the column of weights a name."""
+    """Return the arguments with `columns` as a list or dict, whatever held the names; refuse a `weight` that is not a name."""
     columns, weight = asked["columns"], asked["weight"]
     if weight is not None and not isinstance(weight, str):
         raise InputTypeError(

@@ -1,4 +1,4 @@
-"""Summary: the few rows that stand for a table, with what is needed to go on, to merge, to compare and to judge."""
+"""Summary: the few rows that represent a table, with the state needed to update, merge, compare and assess them."""
 
 import importlib
 import os
@@ -37,11 +37,10 @@ _WEIGHTS = ("uniform", "share", "quadrature")
 
 
 class Summary:
-    """The few rows that stand for a table or a stream: prototypes, criticisms, weights, and how far they are from the data.
+    """The few rows that represent a table or a stream: prototypes, criticisms, weights, and their distance from the data.
 
     Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
-    of each row in the stream. Reading anything changes nothing; `update` takes in more rows. Threads may share one: whoever
-    comes second waits.
+    of each row in the stream. Reading changes nothing; `update` takes in more rows. Thread-safe: calls are serialised.
 
     Updates cost O(n (d D + M)) time. Memory, and the time of the first reading after an update (a second look at the background
     sample), depend on the number of prototypes, features and columns, never on the rows seen.
@@ -70,14 +69,14 @@ class Summary:
     @property
     @one_at_a_time
     def prototypes(self) -> pa.Table:
-        """The rows that stand for the data, in the order of the stream; `_weight` is the share that each stands for."""
+        """The rows that represent the data, in the order of the stream; `_weight` is the share that each represents."""
         outcome = self._read()
         return self._rows(outcome.prototypes, _weight=outcome.shares)
 
     @property
     @one_at_a_time
     def criticisms(self) -> pa.Table:
-        """The rows that the prototypes miss, the most telling first; copies of others are left out, so there may be fewer.
+        """The rows that the prototypes miss, by falling |witness|; copies are left out, so there may be fewer than requested.
 
         `_witness` is positive where the prototypes have too little, negative where too much; `_nearest` is the place of the
         nearest prototype; `_weight` the share of the data that is nearer to the criticism than to any prototype.
@@ -90,13 +89,13 @@ class Summary:
     @property
     @one_at_a_time
     def background(self) -> pa.Table:
-        """A uniform random sample of the rows, by weight where they have weights; `_weight` is the share each stands for."""
+        """A uniform random sample of the rows, by weight if they have weights; `_weight` is the share each represents."""
         outcome = self._read()
         return self._rows(outcome.background, _weight=outcome.background_shares)
 
     @property
     def mmd(self) -> float:
-        """MMD between prototypes and data, estimated by features that the selection never saw."""
+        """MMD between prototypes and data, estimated with features not used in the selection."""
         return self._read().mmd
 
     @property
@@ -116,7 +115,7 @@ class Summary:
 
     @property
     def columns(self) -> tuple[ColumnNote, ...]:
-        """What became of each column of the source."""
+        """How each column of the source is used."""
         return self._encoding().notes
 
     @property
@@ -136,11 +135,14 @@ class Summary:
 
     @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
-        """Return a loose bound on MMD that holds with probability 1 - delta (SSR Theorem 1, on the held-out features)."""
+        """Return a loose bound on MMD that holds with probability 1 - delta.
+
+        Theorem 1 of Paige, Sejdinovic and Wood 2016, on the held-out features.
+        """
         return checked_bound(self.mmd, self._plan().held_out, delta)
 
     def encode(self, rows: Any) -> Floats:
-        """Return the points, n x width, that the kernel sees for some rows with the source's columns.
+        """Return rows with the source's columns as points of the kernel, n x width.
 
         The tables of a summary can be passed as they are.
         """
@@ -151,10 +153,10 @@ class Summary:
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
     def weights(self, kind: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
-        """Return what each prototype counts for in averages; they sum to one.
+        """Return the weights of the prototypes in averages; they sum to one.
 
-        "uniform": 1 / M, which the selection aims at. "share": the share of the data nearest to each, from the background
-        sample. "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
+        "uniform": 1 / M, as the selection assumes. "share": the share of the data nearest to each, from the background sample.
+        "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
         """
         return self._weights(choose(kind, "kind", _WEIGHTS))
 
@@ -173,7 +175,7 @@ class Summary:
     ) -> Any:
         """Return the expectation of f over the data, as the weighted mean over the prototypes.
 
-        f: the name of a column of numbers, whose missing values are left out, or a function that takes the table of prototypes
+        f: the name of a column of numbers (missing values are left out), or a function that takes the table of prototypes
         (a pyarrow Table) and returns one value, or one row of values, for each of them.
         """
         how = choose(weights, "weights", _WEIGHTS)
@@ -187,14 +189,14 @@ class Summary:
         for batch in given.batches(0):
             after = states.update(after, batch)
         self._settled, self._outcome = None, None
-        self._state = after  # last: an interrupt leaves all rows taken in, or none
+        self._state = after  # last: after an interrupt, all rows are taken in, or none
         return self
 
     def merge(self, other: "Summary") -> "Summary":
         """Return the summary of the rows of both, as if those of `other` had come after; neither changes.
 
         One of the two must have been made with `summarize(..., like=...)` the other, or both like a third. The moments are
-        added exactly and the points selected anew from both: at worst O(M^2 D), whatever the number of rows.
+        added exactly, and the points are selected again from both: at worst O(M^2 D), whatever the number of rows.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
@@ -213,12 +215,12 @@ class Summary:
         return compare(self._ready(), other._ready())
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the summary to one file: whole or not at all, checksummed, and without code; `supersample.load` reads it."""
+        """Write the summary to one file, atomically, with a checksum and without code; `supersample.load` reads it."""
         write_atomically(as_path(path, "path"), self.to_bytes(), "path")
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-        """Write a page to look at, one file that needs nothing else, and return its path."""
-        # Pages are a later stage, which this one must not know; it is looked up when one is asked for.
+        """Write a self-contained page for the browser and return its path."""
+        # `report` is a later layer that this one must not depend on, so it is imported only here.
         written: Path = importlib.import_module("supersample.report").write_report(self._moment(), path, title=title)
         return written
 
@@ -246,12 +248,12 @@ class Summary:
         }
 
     def __repr__(self) -> str:
-        """Say what it is of."""
+        """Name the source and the number of rows."""
         return f"<Summary of {self.source}: {self.n_seen:,} rows>"
 
     @one_at_a_time
     def __str__(self) -> str:
-        """Say the headline numbers in words."""
+        """Return the headline numbers in words."""
         outcome = self._read()
         nearer = ""
         if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < self.n_seen:
@@ -277,7 +279,7 @@ class Summary:
 
     @one_at_a_time
     def _moment(self) -> "Summary":
-        """Return a copy that stays as it is when this one takes in more rows."""
+        """Return a copy that does not change when this one takes in more rows."""
         return Summary(self._state, self.source, self._ready(), self._read())
 
     @one_at_a_time
@@ -318,9 +320,9 @@ class Summary:
 
 
 def load(path: str | os.PathLike[str]) -> Summary:
-    """Return the summary that `Summary.save` wrote; a damaged or foreign file ends in an error that says so.
+    """Return the summary that `Summary.save` wrote; raise InputError for a damaged or foreign file.
 
-    No code of the file is run. Time and memory in proportion to its size.
+    No code of the file is run. Time and memory are proportional to its size.
 
     >>> import tempfile
     >>> import numpy as np

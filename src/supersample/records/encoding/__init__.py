@@ -1,4 +1,4 @@
-"""Mixed columns as points: learned from the first rows of a table, then fixed."""
+"""Encoding of mixed columns as points: learned from the first rows of a table, then fixed."""
 
 from supersample.records.encoding.table import (
     ColumnChoice,

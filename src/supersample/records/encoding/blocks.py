@@ -16,7 +16,7 @@ from supersample.records.encoding.columns import is_list, is_number, is_numeric,
 
 __all__ = ["Block", "Category", "Number", "Vector", "block_of"]
 
-#: Numbers further than this many scales from the centre count as this far: no row is made an outlier by one column alone.
+#: Numbers are clipped at this many scales from the centre, so that no single column makes a row an outlier.
 FURTHEST = 10.0
 #: Stored fields of every block.
 _SHARED = {"name": TEXT, "weight": NUMBER, "missing": FLAG}
@@ -24,10 +24,10 @@ _SHARED = {"name": TEXT, "weight": NUMBER, "missing": FLAG}
 
 @dataclass(frozen=True)
 class Block(ABC):
-    """One column of the table in the kernel.
+    """The coordinates of one column of the table in the kernel.
 
-    name: the column; weight: how many ordinary columns it counts for; missing: whether it has a coordinate of its own that
-    says "no value". Two typical unlike values lie at a squared distance of 2 times the weight, whatever the kind.
+    name: the column; weight: how many ordinary columns it counts for; missing: whether one of its coordinates marks missing
+    values. Two typical different values lie at a squared distance of 2 times the weight, whatever the kind.
     """
 
     label: ClassVar[str]
@@ -38,7 +38,7 @@ class Block(ABC):
 
     @property
     def width(self) -> int:
-        """How many coordinates it takes."""
+        """The number of coordinates."""
         return self._own_width + int(self.missing)
 
     @property
@@ -47,12 +47,12 @@ class Block(ABC):
 
     @property
     def called(self) -> str:
-        """What a reader should call its values."""
+        """The kind of its values, as shown to users."""
         return self.label
 
     @property
     def reach(self) -> float:
-        """The size that none of its coordinates exceeds."""
+        """An upper bound of the absolute value of its coordinates."""
         return float(np.sqrt(self.weight)) * max(1.0, self._furthest)
 
     @property
@@ -61,10 +61,10 @@ class Block(ABC):
 
     @abstractmethod
     def takes(self, kind: pa.DataType) -> bool:
-        """Say whether columns of a type can be written, extension types apart."""
+        """Return whether columns of a type can be encoded; of an extension type, pass the storage type."""
 
     def check(self, kind: pa.DataType) -> None:
-        """Refuse a block that no column of this type can have given."""
+        """Raise InputError if no column of this type can have produced this block."""
         numbers = np.array([self.weight, *self._numbers()], dtype=np.float64)
         storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
         if not self.takes(storage):
@@ -80,9 +80,9 @@ class Block(ABC):
         return ()
 
     def fill(self, column: pa.Array, out: Floats) -> Floats | None:
-        """Write the coordinates of a column into `out` (n x width); return 1.0 for each missing value that has no place.
+        """Write the coordinates of a column into `out` (n x width).
 
-        None stands for no such value.
+        Return 1.0 for each missing value that no coordinate marks and 0.0 for the others; None means that there are none.
         """
         absent = self._fill(plain_storage(column), out)
         if self.missing:
@@ -94,10 +94,10 @@ class Block(ABC):
 
     @abstractmethod
     def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
-        """Write the coordinates but the last; return 1.0 where the value is missing, 0.0 elsewhere, None if none is."""
+        """Write the coordinates of the values; return 1.0 where one is missing and 0.0 elsewhere; None means that none is."""
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what determines the block as plain values."""
+        """Return the block as plain values."""
         return {"label": self.label, "name": self.name, "weight": self.weight, "missing": self.missing}
 
 
@@ -107,9 +107,9 @@ class Block(ABC):
 )
 @dataclass(frozen=True)
 class Number(Block):
-    """A number, a truth value or a time: (value - centre) / scale, kept between -furthest and furthest.
+    """A number, a boolean or a time: (value - centre) / scale, clipped to [-furthest, furthest].
 
-    kind: what a reader should call it: "number", "boolean" or "time".
+    kind: the kind of values, as shown to users: "number", "boolean" or "time".
     """
 
     label: ClassVar[str] = "number"
@@ -121,7 +121,7 @@ class Number(Block):
 
     @property
     def called(self) -> str:
-        """What a reader should call its values."""
+        """The kind of its values, as shown to users."""
         return self.kind
 
     @property
@@ -129,7 +129,7 @@ class Number(Block):
         return self.furthest
 
     def takes(self, kind: pa.DataType) -> bool:
-        """Say whether a type is one of numbers or truth values, or of times where it is meant for these."""
+        """Return whether a type holds times if this is a block of times, or else numbers or booleans."""
         if self.kind == "time":
             return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
         return is_numeric(kind)
@@ -158,14 +158,14 @@ class Number(Block):
         return absent.astype(np.float64)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what determines the block as plain values."""
+        """Return the block as plain values."""
         return {**super().to_plain(), "kind": self.kind, "centre": self.centre, "scale": self.scale, "furthest": self.furthest}
 
 
 @stored("Category", {**_SHARED, "values": tuple_of(TEXT)})
 @dataclass(frozen=True)
 class Category(Block):
-    """One coordinate for each known value, and one for all values that the warm-up did not see."""
+    """One coordinate for each known value, and one for all other values."""
 
     label: ClassVar[str] = "category"
 
@@ -180,7 +180,7 @@ class Category(Block):
         return 1.0
 
     def takes(self, kind: pa.DataType) -> bool:
-        """Say whether a type is one of text."""
+        """Return whether a type holds text."""
         return is_text(kind)
 
     def _fill(self, column: pa.Array, out: Floats) -> Floats | None:
@@ -193,7 +193,7 @@ class Category(Block):
         return np.asarray(absent, dtype=np.float64)
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what determines the block as plain values."""
+        """Return the block as plain values."""
         return {**super().to_plain(), "values": list(self.values)}
 
 
@@ -212,7 +212,7 @@ class Vector(Block):
         return len(self.centre)
 
     def takes(self, kind: pa.DataType) -> bool:
-        """Say whether a type is one of lists of numbers."""
+        """Return whether a type holds lists of numbers."""
         return is_list(kind) and is_number(kind.value_type)
 
     @property
@@ -232,7 +232,7 @@ class Vector(Block):
         return absent
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what determines the block as plain values."""
+        """Return the block as plain values."""
         return {**super().to_plain(), "centre": list(self.centre), "scale": self.scale}
 
 

@@ -1,4 +1,4 @@
-"""The values of a column of an Arrow table as NumPy arrays: numbers, truth values, times and lists of numbers."""
+"""The values of a column of an Arrow table as NumPy arrays: numbers, booleans, times and lists of numbers."""
 
 from typing import Any
 
@@ -12,28 +12,28 @@ from supersample.errors import InputError
 
 __all__ = ["is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of"]
 
-#: Parts of a second in the units of times.
+#: How many of each unit of time make a second.
 _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 def is_number(kind: pa.DataType) -> bool:
-    """Say whether a type is one of whole or floating-point numbers."""
+    """Return whether a type holds integers or floating-point numbers."""
     return bool(pa.types.is_integer(kind) or pa.types.is_floating(kind))
 
 
 def is_numeric(kind: pa.DataType) -> bool:
-    """Say whether a type is one of numbers, decimal ones too, or of truth values."""
+    """Return whether a type holds numbers, decimals included, or booleans."""
     return is_number(kind) or bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:
-    """Say whether a type is one of text."""
+    """Return whether a type holds text."""
     view = getattr(pa.types, "is_string_view", lambda _: False)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or view(kind))
 
 
 def is_list(kind: pa.DataType) -> bool:
-    """Say whether a type is one of lists."""
+    """Return whether a type holds lists."""
     return bool(pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind))
 
 
@@ -43,7 +43,7 @@ def plain_storage(column: pa.Array) -> pa.Array:
 
 
 def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
-    """Return a column of numbers, truth values or times (in seconds); missing values make it floating-point, NaN for them."""
+    """Return a column of numbers, booleans or times (in seconds); one with missing values is floating-point, NaN for them."""
     kind = column.type
     if pa.types.is_temporal(kind):
         return _seconds(column)
@@ -55,7 +55,7 @@ def numbers_of(column: pa.Array) -> npt.NDArray[Any]:
 
 
 def _seconds(column: pa.Array) -> Floats:
-    """Return times in seconds, the same whatever unit they came in: whole seconds and the rest are converted apart."""
+    """Return times in seconds, the same for every unit: whole seconds and fractions are converted separately."""
     kind = column.type
     whole = column.cast(pa.int32()) if pa.types.is_date32(kind) or pa.types.is_time32(kind) else column
     counts = whole.cast(pa.int64()).fill_null(0).to_numpy(zero_copy_only=False)

@@ -1,4 +1,4 @@
-"""From the first rows of a table to how each of its columns enters the kernel."""
+"""Learn from the first rows of a table how each of its columns enters the kernel."""
 
 import re
 from collections.abc import Mapping
@@ -13,17 +13,17 @@ from supersample.records.encoding.columns import is_list, is_number, is_text, nu
 
 __all__ = ["LeftOut", "learn_block"]
 
-#: Values of a category that have a coordinate of their own, the most frequent ones.
+#: How many values of a category, the most frequent ones, have a coordinate of their own at most.
 _MOST_VALUES = 50
 #: Strings longer than this on average are text.
 _LONGEST_LABEL = 64
 #: Columns with fewer values than this are too short to tell ids from categories.
 _ENOUGH = 20
-#: Strings of which more than this share are different are ids, or text where they are longer than a label mostly is.
+#: If more than this share of a column's strings are distinct, they are ids, or text if their mean length exceeds _ID_LENGTH.
 _NEARLY_ALL, _ID_LENGTH = 0.9, 40
 #: The longest vector that enters the kernel.
 _LONGEST_VECTOR = 4096
-#: The standard normal has this distance between its quartiles, and between its 5% and 95% points.
+#: The distance between the quartiles, and between the 5% and 95% points, of the standard normal.
 _NORMAL_QUARTILES, _NORMAL_TAILS = 1.349, 3.29
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|key|uuid|guid|rowid|index)$|[a-z]Id$", re.IGNORECASE)
 
@@ -35,7 +35,7 @@ class LeftOut(str):
 def learn_block(name: str, column: pa.Array, weight: float, *, forced: bool) -> Block | LeftOut:
     """Return how a column enters the kernel, or why it does not.
 
-    forced: the user named it, so ids and text are taken as numbers and categories all the same.
+    forced: the user named the column, so even ids and text enter, as numbers and categories.
     """
     column = plain_storage(column)
     kind = column.type
@@ -48,7 +48,7 @@ def learn_block(name: str, column: pa.Array, weight: float, *, forced: bool) -> 
         return _number(name, weight, "time", numbers_of(column).astype(np.float64))
     if is_number(kind) or pa.types.is_decimal(kind):
         values = numbers_of(column).astype(np.float64)
-        # Whole numbers with gaps come as floating-point numbers from some libraries; without gaps they are meant as such.
+        # Some libraries pass integers with missing values as floats; floats without missing values are meant as floats.
         whole = pa.types.is_integer(kind) or bool(np.isnan(values).any())
         if whole and not forced and _counts_rows(name, values):
             return LeftOut("looks like an id: every value differs")
@@ -67,29 +67,29 @@ def _number(name: str, weight: float, kind: str, values: Floats) -> Block | Left
         return LeftOut("holds no finite number in the first rows")
     if kind == "number" and bool(np.isin(finite, (0.0, 1.0)).all()):
         return Number(name, weight, missing, "boolean", 0.0, float(np.sqrt(0.5)))
-    centre = 2.0 * float(np.median(finite / 2.0))  # halves, since two huge numbers have no sum in float64
+    centre = 2.0 * float(np.median(finite / 2.0))  # halves: the sum of two huge numbers overflows
     scale = _scale(finite, centre)
     if scale is None:
-        # One value says nothing of scale: all that can be told of later values is whether they are larger or smaller.
+        # A single value has no scale: later values can only be encoded as equal, larger or smaller.
         return Number(name, weight, missing, kind, centre, float(np.finfo(np.float64).tiny), float(np.sqrt(2.0)))
     return Number(name, weight, missing, kind, centre, scale)
 
 
 def _scale(values: Floats, centre: float) -> float | None:
-    """Return a scale that is 1 for standard normal values and does not mind a few wild ones; None for equal values."""
+    """Return a scale that is 1 for standard normal values and robust to a few outliers; None for equal values."""
     low, quarter, upper, high = np.quantile(values / 2.0, (0.05, 0.25, 0.75, 0.95))
     unlike = np.abs(values / 2.0 - centre / 2.0)
     unlike = unlike[unlike > 0]
     others = float(np.median(unlike)) if unlike.size else 0.0
     for half in ((upper - quarter) / _NORMAL_QUARTILES, (high - low) / _NORMAL_TAILS, others):
-        # Differences that are nothing but rounding of a large number say nothing of scale.
+        # Differences that are rounding errors of a large number are no scale.
         if half > 1e-14 * abs(centre) and half > np.finfo(np.float64).tiny:
             return float(2.0 * min(half, np.finfo(np.float64).max / 2.0))
     return None
 
 
 def _counts_rows(name: str, values: Floats) -> bool:
-    """Say whether whole numbers are ids: all different, and either consecutive or in a column named like one."""
+    """Return whether whole numbers are ids: all different, and either consecutive or in a column named like an id."""
     finite = values[np.isfinite(values)]
     if finite.size < _ENOUGH or bool((finite != np.floor(finite)).any()) or np.unique(finite).size < finite.size:
         return False
@@ -125,7 +125,7 @@ def _vector(name: str, weight: float, missing: bool, column: pa.Array) -> Block 
     held = ~np.isnan(values)
     if not held.any():
         return LeftOut("holds no finite number in the first rows")
-    # Divided before they are summed: sums of the largest numbers float64 holds would overflow.
+    # Divide before summing: sums of the largest float64 numbers would overflow.
     count = np.maximum(held.sum(axis=0), 1)
     centre = np.where(held, values / count, 0.0).sum(axis=0)
     gaps = np.where(held, values - centre, 0.0)

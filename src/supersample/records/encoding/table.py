@@ -1,4 +1,4 @@
-"""How a table becomes a matrix: learned once from the first rows, then fixed, stored and compared."""
+"""The encoding of a table as a matrix: learned once from the first rows, then fixed, stored and compared."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ _ROWS = 4096
 @stored("ColumnNote", {"name": TEXT, "type": TEXT, "kind": TEXT, "width": INTEGER, "weight": NUMBER, "note": TEXT})
 @dataclass(frozen=True)
 class ColumnNote:
-    """What became of a column.
+    """How a column is used.
 
     kind: "number", "boolean", "time", "category", "vector", "weight", or "left out" of the kernel, with the reason in `note`.
     width: coordinates in the kernel; weight: how many ordinary columns it counts for.
@@ -53,7 +53,7 @@ class ColumnNote:
 class Encoding:
     """A fixed map from rows of a table to points: one block of coordinates for each column in the kernel.
 
-    One coordinate more counts the missing values of columns that had none in the first rows: so they are seen too.
+    The last coordinate is the square root of the number of missing values in columns that had none in the first rows.
     """
 
     blocks: tuple[Block, ...]
@@ -66,17 +66,17 @@ class Encoding:
         return sum(block.width for block in self.blocks) + 1
 
     def places(self) -> dict[str, slice]:
-        """Return where the coordinates of each column stand."""
+        """Return the slice of coordinates of each column."""
         ends = np.cumsum([0, *(block.width for block in self.blocks)])
         return {block.name: slice(int(a), int(b)) for block, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
 
     def reach(self) -> Floats:
-        """Return the size that each coordinate does not exceed."""
+        """Return an upper bound of the absolute value of each coordinate."""
         sizes = [np.full(block.width, block.reach) for block in self.blocks]
         return np.concatenate([*sizes, [np.sqrt(len(self.blocks))]])
 
     def check(self, schema: pa.Schema) -> None:
-        """Refuse an encoding that rows of this schema cannot have given."""
+        """Raise InputError if rows of this schema cannot have produced this encoding."""
         names = [block.name for block in self.blocks]
         if not names or len(set(names)) < len(names) or not set(names) <= set(schema.names):
             raise InputError(f"an encoding must name columns of {_listed(schema.names)}, each once, got {names}")
@@ -89,7 +89,7 @@ class Encoding:
 
         def work(rows: slice) -> None:
             part = batch.slice(rows.start, rows.stop - rows.start)
-            # Columns are written one after the other, so a small block of them in that order stays in the cache.
+            # Columns are written one after the other: a small column-major block stays in the cache.
             scratch = np.empty((part.num_rows, self.width), order="F")
             surprises = np.zeros(part.num_rows)
             for block, place in zip(self.blocks, self.places().values(), strict=True):
@@ -103,13 +103,13 @@ class Encoding:
         return out
 
     def weights(self, batch: pa.RecordBatch) -> Weights | None:
-        """Return the column of weights, None where rows count alike."""
+        """Return the column of weights, or None if all rows count alike."""
         if self.weight_column is None:
             return None
         return weights_of(batch.column(self.weight_column))
 
     def to_plain(self) -> dict[str, Any]:
-        """Return what determines the encoding as plain values, which can be stored as JSON and compared."""
+        """Return the encoding as plain values that can be stored as JSON and compared."""
         return {
             "blocks": [block.to_plain() for block in self.blocks],
             "notes": [vars(note) for note in self.notes],
@@ -157,7 +157,7 @@ def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encodin
 
 
 def check_columns(schema: pa.Schema, columns: ColumnChoice, weight: str | None) -> dict[str, float]:
-    """Return the weight in the kernel of each column that was asked for; refuse names that are not there."""
+    """Return the kernel weight of each requested column; refuse names that the schema does not have."""
     if weight is not None and weight not in schema.names:
         raise InputError(f"weight must name a column of the source ({_listed(schema.names)}), got {weight!r}")
     if weight is not None and not is_numeric(schema.field(weight).type):
@@ -180,7 +180,7 @@ def check_columns(schema: pa.Schema, columns: ColumnChoice, weight: str | None) 
 
 
 def require_same(left: Encoding, right: Encoding) -> None:
-    """Refuse two encodings under which the same row would be two different points."""
+    """Raise MismatchError if two encodings map the same row to different points."""
     if left.to_plain()["blocks"] != right.to_plain()["blocks"]:
         names = [each.name for each in left.blocks], [each.name for each in right.blocks]
         what = f"columns {names[0]} and {names[1]}" if names[0] != names[1] else "the same columns, scaled differently"

@@ -11,9 +11,9 @@ from supersample.errors import InputError, SupersampleError
 
 __all__ = ["MAX_BYTES", "MAX_ROWS", "Batches", "Source", "after", "guarded", "once", "pieces", "sound"]
 
-#: Rows of a batch, at most: four times as many take 60 MB more of 55 columns of Parquet, and no less time.
+#: The most rows of a batch: four times as many take 60 MB more for Parquet of 55 columns, and no less time.
 MAX_ROWS = 16_384
-#: Bytes of a batch, at most, as far as its rows are of one size.
+#: The most bytes of a batch if its rows are all of one size.
 MAX_BYTES = 64 << 20
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
@@ -23,9 +23,9 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 class Source:
     """Rows that are read in order, a bounded batch at a time.
 
-    `label` is what messages call it; `n_rows` is None where the number cannot be known cheaply; `identity` is what a
-    checkpoint remembers of it, as plain JSON, empty where a restart cannot be checked. `batches(skip)` gives the rows
-    from number `skip` on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty.
+    `label` names it in messages; `n_rows` is None if the number is not cheap to know; `identity` is what a checkpoint stores
+    to recognise it, as plain JSON, empty if a restart cannot be checked. `batches(skip)` yields the rows from number `skip`
+    on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty.
     """
 
     label: str
@@ -49,14 +49,14 @@ def pieces(batch: pa.RecordBatch | pa.Table) -> Iterator[Any]:
 def _size(batch: pa.RecordBatch | pa.Table) -> int:
     try:
         return int(batch.nbytes)
-    except pa.ArrowTypeError:  # older versions of PyArrow cannot tell what of its buffers a view uses
+    except pa.ArrowTypeError:  # older versions of PyArrow cannot tell which part of its buffers a view uses
         return int(batch.get_total_buffer_size())
 
 
 def sound(batch: pa.RecordBatch) -> Batches:
-    """Cut a batch from a file into pieces whose offsets and text are what they claim to be, or raise Arrow's error.
+    """Cut a batch from a file into pieces with validated offsets and text, or raise Arrow's error.
 
-    Readers trust these: a damaged file would end the process, or fail far from where the file is known.
+    Readers do not validate them: a damaged file would crash the process, or fail where the file is no longer known.
     """
     batch.validate()
     for piece in pieces(batch):
@@ -75,7 +75,7 @@ def after(batches: Iterable[pa.RecordBatch], skip: int) -> Batches:
 
 
 def once(batches: Iterable[pa.RecordBatch], label: str) -> Callable[[int], Batches]:
-    """Make `batches(skip)` of what can be read only once; asked a second time, it says so."""
+    """Return `batches(skip)` for batches that can be read only once; a second call raises InputError."""
     taken = False
 
     def read(skip: int) -> Batches:
@@ -92,7 +92,7 @@ def once(batches: Iterable[pa.RecordBatch], label: str) -> Callable[[int], Batch
 
 
 def guarded(batches: Iterable[pa.RecordBatch], where: str, hint: str, start: int = 0) -> Batches:
-    """Pass batches on; whatever fails below is raised as ours, with the place and the number of rows before it."""
+    """Yield the batches; raise any foreign error as InputError with the place and the number of rows before it."""
     rows = start
     try:
         for batch in batches:

@@ -19,14 +19,14 @@ _RAISED = "the iterator of batches raised this error"
 
 
 def is_batch(value: Any) -> bool:
-    """Tell whether a value can be one batch of several."""
+    """Return whether a value can be one batch of several."""
     return has_stream(value) or is_pandas(value) or isinstance(value, np.ndarray | Mapping)
 
 
 def open_iterator(iterator: Iterator[Any], label: str) -> Source:
     """Open an iterator of batches as a source that can be read once.
 
-    The batches before the first one with rows are asked for at once, since that one tells the columns.
+    Batches are read at once up to the first one with rows, which decides the columns.
     """
     batches = _batches(iterator, label)
     first = next(batches, None)
@@ -60,7 +60,7 @@ def mapping_batch(columns: Mapping[Any, Any]) -> pa.RecordBatch:
 
 
 def _batches(iterator: Iterable[Any], label: str) -> Batches:
-    """Yield Arrow batches that have rows, naming the item where one cannot be used."""
+    """Yield the Arrow batches that have rows; errors name the item that cannot be used."""
     for batch in guarded(_arrow(iterator, label), label, _RAISED):
         if batch.num_rows:
             yield batch

@@ -1,4 +1,4 @@
-"""Later rows in the columns of the first: the same names and types, or a conversion that loses nothing."""
+"""Convert later rows to the columns of the first ones: the same names, and the same types or a lossless conversion."""
 
 import re
 
@@ -11,7 +11,7 @@ __all__ = ["conformed", "described"]
 
 
 def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch with the columns of the schema, in its order and of its types; refuse what would lose digits."""
+    """Return a batch with the columns of the schema, in its order and of its types; refuse a conversion that loses digits."""
     if batch.schema.equals(schema):
         return batch
     missing = [name for name in schema.names if name not in batch.schema.names]
@@ -29,7 +29,7 @@ def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
 
 
 def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
-    """Return a column in the type of the rows seen before, if it says the same in that type to the last digit."""
+    """Return a column in the type of the rows seen before, if the conversion is exact to the last digit."""
     if column.null_count == len(column):
         return pa.nulls(len(column), field.type)
     if pa.types.is_null(field.type):
@@ -56,7 +56,7 @@ def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
 
 
 def _family(kind: pa.DataType) -> str:
-    """Name what may be converted into each other: numbers, or types that differ in their unit or layout alone."""
+    """Return the family of types that convert into each other: numbers, or types that differ only in unit or layout."""
     if pa.types.is_integer(kind) or pa.types.is_floating(kind):
         return "number"
     if pa.types.is_date(kind) or (pa.types.is_timestamp(kind) and kind.tz is None):

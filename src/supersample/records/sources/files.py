@@ -1,4 +1,4 @@
-"""One source of many files, whatever mix of formats, as long as their columns agree."""
+"""One source of many files, of any mix of formats, whose columns agree."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -27,7 +27,7 @@ _BY_LINE = "; of JSON, each line must be one object, as `jq -c .` writes it"
 
 @dataclass(frozen=True)
 class DataFile:
-    """One file: its columns, its rows where the file tells them, and how to read it as `schema` from row `skip` on."""
+    """One file: its columns, its number of rows if the file states it, and how to read it as `schema` from row `skip` on."""
 
     path: Path
     schema: pa.Schema
@@ -39,8 +39,8 @@ class DataFile:
 def open_files(given: Sequence[str | PathLike[str]]) -> Source:
     """Open paths, globs and folders as one source.
 
-    Every file is opened once beforehand, for its columns alone, so that files that do not fit together are told apart
-    before hours of reading.
+    Every file is first opened for its columns alone, so that files that do not fit together are refused before hours of
+    reading.
     """
     files = [open_file(path) for path in expand(given)]
     schema = files[0].schema
@@ -58,7 +58,7 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
 
 
 def open_file(path: Path, name: str | None = None) -> DataFile:
-    """Open one file by the format that its extension tells; `name` is what messages call it."""
+    """Open one file in the format of its extension; `name` is its name in messages."""
     name, wanted = name or str(path), format_of(path) or "parquet"
     try:
         if path.stat().st_size == 0:
@@ -86,7 +86,7 @@ def _read(files: list[DataFile], schema: pa.Schema, skip: int) -> Batches:
         if file.n_rows is not None and skip >= file.n_rows:
             skip -= file.n_rows
             continue
-        # A file that does not tell its length is read from its start, so that the rows passed over can be counted.
+        # A file of unknown length is read from its start, so that the skipped rows can be counted.
         start = skip if file.n_rows is not None else 0
         where = str(file.path)
         for batch in guarded(file.read(schema, start), where, file.hint, start):
@@ -147,6 +147,6 @@ _OPENERS = {"parquet": _parquet, "arrow": _arrow, "csv": _csv, "ndjson": _ndjson
 
 @contextmanager
 def _bytes(path: Path) -> Iterator[BinaryIO]:
-    """Open a file for reading, unpacked where its extension says that it is packed."""
+    """Open a file for reading, decompressed if its extension names a compression."""
     with pa.input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower())) as stream:
         yield stream

@@ -1,4 +1,4 @@
-"""Tables in memory and streams of Arrow batches: pyarrow, pandas, polars, DuckDB, and all else with an Arrow stream."""
+"""Tables in memory and streams of Arrow batches: pyarrow, pandas, polars, DuckDB, and anything else with an Arrow stream."""
 
 from typing import Any
 
@@ -12,12 +12,12 @@ from supersample.records.sources.schema import conform, plain_schema
 __all__ = ["frame_batches", "has_stream", "is_pandas", "name_of", "open_pandas", "open_table"]
 
 _STOPPED = "what makes the batches stopped with this error"
-#: What Arrow raises for values that have no type of its own; OverflowError is that of whole numbers beyond 64 bits.
+#: What Arrow raises for values that it has no type for; OverflowError is for integers beyond 64 bits.
 _NO_TYPE = (pa.ArrowException, TypeError, ValueError, OverflowError, NotImplementedError)
 
 
 def name_of(value: Any) -> str:
-    """Name a value's type with the package that users know it by.
+    """Return the name of a value's type with the package that users know it by.
 
     >>> name_of(pa.table({"a": [1]})), name_of(3)
     ('pyarrow.Table', 'int')
@@ -28,12 +28,12 @@ def name_of(value: Any) -> str:
 
 
 def has_stream(value: Any) -> bool:
-    """Tell whether a value gives its rows through Arrow's C interface."""
+    """Return whether a value exports its rows through Arrow's C interface."""
     return hasattr(value, "__arrow_c_stream__") or hasattr(value, "__arrow_c_array__")
 
 
 def is_pandas(value: Any) -> bool:
-    """Tell a pandas frame without importing pandas."""
+    """Return whether a value is a pandas frame, without importing pandas."""
     return name_of(value) == "pandas.DataFrame"
 
 
@@ -96,7 +96,7 @@ def _cut(reader: pa.RecordBatchReader, schema: pa.Schema, label: str) -> Batches
 
 
 def _validated(batch: pa.RecordBatch) -> pa.RecordBatch:
-    batch.validate(full=True)  # what other code made may hold anything, text that is none included
+    batch.validate(full=True)  # batches of other code may hold anything, invalid text included
     return batch
 
 

@@ -15,24 +15,24 @@ STREAM_MAGIC = b"\xff\xff\xff\xff"
 
 
 def ipc_file_outline(path: Path) -> tuple[pa.Schema, int]:
-    """Return the schema and the number of rows, from the headers of the batches; of packed ones a column is unpacked."""
+    """Return the schema and the number of rows, from the headers of the batches; if compressed, one column is decompressed."""
     with pa.memory_map(str(path)) as file:
         schema = pa.ipc.open_file(file).schema
-        # A data set would count faster, but ends the process where a header is damaged.
+        # A PyArrow data set would count faster, but crashes the process on a damaged header.
         one = pa.ipc.IpcReadOptions(included_fields=[_narrowest(schema)] if len(schema) else None)
         reader = pa.ipc.open_file(file, options=one)
         return schema, sum(reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
 
 
 def _narrowest(schema: pa.Schema) -> int:
-    """Return the place of the column that takes the fewest bits a row; those whose values differ in length come last."""
+    """Return the index of the column with the fewest bits a row; columns of variable-length values come last."""
     plain = (pa.types.is_primitive, pa.types.is_decimal, pa.types.is_fixed_size_binary)
     widths = [kind.bit_width if any(each(kind) for each in plain) else 1 << 20 for kind in schema.types]
     return widths.index(min(widths))
 
 
 def ipc_file_batches(path: Path) -> Batches:
-    """Yield the batches of a file; one of any size costs no memory before it is sliced, since the file is mapped."""
+    """Yield the batches of a file; the file is memory-mapped, so an uncompressed batch costs no memory before it is sliced."""
     with pa.memory_map(str(path)) as file:
         reader = pa.ipc.open_file(file)
         for place in range(reader.num_record_batches):

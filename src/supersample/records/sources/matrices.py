@@ -20,7 +20,7 @@ def open_array(array: Array, label: str = "numpy.ndarray") -> Source:
     """Open an array as a source; rows are copied a batch at a time."""
     schema = plain_schema(array_batch(array[:1] if array.ndim in (1, 2) else array, label).schema, label)
     if array.dtype.hasobject:
-        # One row of objects does not tell the type of all.
+        # The type of a column of objects is known only from all rows.
         schema = plain_schema(array_batch(array, label).schema, label)
 
     def batches(skip: int) -> Batches:

@@ -1,4 +1,4 @@
-"""What users may pass as a source, told apart."""
+"""Open what users pass as a source, according to its type."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,7 +24,7 @@ _EXPECTED = (
 
 
 def open_source(source: Any) -> Source:
-    """Open whatever holds rows, read its columns, and give it back ready to be read in bounded batches.
+    """Open anything that holds rows, read its columns, and return it as a source of bounded batches.
 
     >>> open_source({"a": [1, 2, 3], "b": ["x", "y", None]}).n_rows
     3

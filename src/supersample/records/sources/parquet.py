@@ -1,7 +1,7 @@
-"""Parquet files, decoded by PyArrow's threads as batches are asked for.
+"""Parquet files, decoded on demand by PyArrow's threads.
 
-`iter_batches` rather than the scanner of data sets: that is little faster, and runs ahead of a slow reader, which takes twice
-the memory (docs/decisions/012).
+They are read with `iter_batches`, not with the scanner of data sets: the scanner is little faster and takes twice the memory,
+since it reads ahead of a slow consumer (docs/decisions/012).
 """
 
 from pathlib import Path
@@ -13,8 +13,8 @@ from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, sound
 
 __all__ = ["parquet_batches", "parquet_outline"]
 
-# A row group that is larger than this, in the file and when unpacked, is read in pieces, not at once. (Its compressed size
-# would tell better, but PyArrow ends the process when it is asked for that of a damaged file.)
+# If both the file and its largest row group, decompressed, are larger than this, row groups are read in pieces, not at once.
+# (The compressed size of the group would be a better measure, but PyArrow crashes the process if it is damaged.)
 _LARGE = 64 << 20
 _BUFFERS = 16 << 20
 
@@ -48,7 +48,7 @@ def parquet_batches(path: Path, skip: int = 0) -> Batches:
 
 
 def _batch_rows(schema: pa.Schema, about: pq.RowGroupMetaData) -> int:
-    # Encoded bytes tell the size of text, and too little of repeated numbers, whose width the types tell.
+    # The encoded size is right for text but too small for repeated numbers; their width follows from the types.
     encoded = about.total_byte_size / max(1, about.num_rows)
     row_bytes = max(encoded, sum(map(_width, schema.types)), 1.0)
     return max(1, min(MAX_ROWS, int(MAX_BYTES / row_bytes)))

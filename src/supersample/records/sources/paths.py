@@ -1,4 +1,4 @@
-"""Paths, globs and folders, as the files that they stand for, in a fixed order."""
+"""Expand paths, globs and folders into files, in a fixed order."""
 
 import glob
 import os
@@ -16,7 +16,7 @@ EXTENSIONS = {
     ".arrow": "arrow", ".arrows": "arrow", ".ipc": "arrow", ".feather": "arrow",
     ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
 }  # fmt: skip
-#: Further extensions that CSV and NDJSON files may have, and how these are packed.
+#: The second extensions of compressed CSV and NDJSON files, and their compressions.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 
 
@@ -32,7 +32,7 @@ def expand(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
 
 
 def format_of(path: Path) -> str | None:
-    """Return the format that a file's name tells, None where it tells none that is read."""
+    """Return the format that a file's extension names, or None if it names none that can be read."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     if suffixes and suffixes[-1] in COMPRESSIONS:
         found = EXTENSIONS.get(suffixes[0]) if len(suffixes) == 2 else None

@@ -1,7 +1,7 @@
-"""The column contract: names that can be used, plain types, and batches that all have them.
+"""The column contract: usable names, plain types, and batches that all conform to them.
 
-Arrow has several layouts of one and the same values (dictionaries, views, large offsets, runs). Which one arrives depends
-on the library that made the table, so all are read as the plainest: the same rows then look the same from everywhere.
+Arrow has several layouts for the same values (dictionaries, views, large offsets, runs). The layout depends on the library
+that made the table, so all are converted to the plainest one: the same rows then have the same types from every library.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ _VIEWS = ("list_view<", "large_list_view<")
 
 
 def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
-    """Return the schema with plain types and no metadata, or say which names cannot be used."""
+    """Return the schema with plain types and no metadata; raise InputError for names and types that cannot be used."""
     if len(schema) == 0:
         raise InputError(f"source must have columns, got none in {where}")
     names = _names(schema, where)
@@ -48,10 +48,10 @@ def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
 
 
 def promote(expected: pa.Schema, found: pa.Schema, where: str) -> pa.Schema:
-    """Return the schema that both plain schemas can be read as, with the names and order of the first.
+    """Return the schema that both plain schemas convert to, with the names and order of the first.
 
-    A column of nulls takes the other's type, whole numbers and times the wider or finer one, whole numbers beside decimal
-    ones become these.
+    A column of nulls takes the other's type; integers and times take the wider or finer type; integers beside floats become
+    floats.
     """
     _same_names(expected, found, where)
     return pa.schema(
@@ -76,9 +76,10 @@ def _names(schema: pa.Schema, where: str) -> list[str]:
 
 
 def alike(first: Source, second: Source) -> tuple[Source, Source]:
-    """Return two sources, their columns in types that hold the values of both where one type alone does not.
+    """Return two sources with their shared columns converted to types that hold the values of both.
 
-    Nulls take the other's type; whole numbers become decimal ones beside these; days become times. All else stays as it is.
+    Nulls take the other's type, integers beside floats become floats, and days beside times become times. Other pairs of
+    types are left as they are.
     """
     types = {}
     for name in set(first.schema.names) & set(second.schema.names):
@@ -88,12 +89,12 @@ def alike(first: Source, second: Source) -> tuple[Source, Source]:
 
 
 def empty_columns(source: Source) -> set[str]:
-    """Return the columns without a type, since they hold no values."""
+    """Return the columns of null type, those that hold no values."""
     return {field.name for field in source.schema if pa.types.is_null(field.type)}
 
 
 def _wider(kind: pa.DataType, other: pa.DataType) -> pa.DataType | None:
-    """Return the type that holds values of both if it is the second, None otherwise."""
+    """Return a type that holds the values of both if the second is the wider one, else None."""
     types = pa.types
     if types.is_null(kind) and not types.is_null(other):
         return other
@@ -141,7 +142,7 @@ def _plain(layout: pa.DataType) -> pa.DataType:
 
 def _plain_field(field: pa.Field) -> pa.Field:
     if "list_view<" in str(field.type):
-        return field  # inside another type a view would be cast, and PyArrow's cast of one gives arrays that are too short
+        return field  # a nested view would be cast, and PyArrow's cast of a view returns arrays that are too short
     # The name of a list's values is a convention of the writer ("item", "element", "l"), and no part of the data.
     return field.with_type(_plain(field.type)).with_nullable(True).remove_metadata()
 
@@ -168,7 +169,7 @@ def _as(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
 
 
 def _unviewed(column: pa.Array) -> pa.Array:
-    """Copy lists that are views into lists that lie one after the other."""
+    """Copy list views into contiguous lists."""
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), column.flatten(), mask=column.is_null())

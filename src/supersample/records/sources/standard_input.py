@@ -1,7 +1,7 @@
-"""Rows from standard input or another stream of bytes, whose format the first bytes tell.
+"""Rows from standard input or another stream of bytes, in the format that the first bytes identify.
 
-Text and Arrow streams are read as they come and may be without end. Parquet and Arrow files have their index at the end, so
-these are written to a temporary file first.
+Text and Arrow streams are read as they arrive and may be endless. Parquet and Arrow files have their index at the end, so they
+are written to a temporary file first.
 """
 
 import io
@@ -79,7 +79,7 @@ def _spooled(stream: "_Headed", suffix: str, label: str) -> Source:
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    # The folder goes with what reads it, or at the end of the process, whichever comes first.
+    # The folder is removed with its reader or at the end of the process, whichever comes first.
     weakref.finalize(found, shutil.rmtree, folder, ignore_errors=True)
 
     def batches() -> Batches:
@@ -94,10 +94,10 @@ def _file(stream: "_Headed") -> pa.PythonFile:
 
 
 class _Headed(io.RawIOBase):
-    """A stream whose first bytes were looked at, and are read nonetheless.
+    """A stream with its first bytes in `head`; reading still starts with them.
 
-    It asks for what there is, again and again: one call for many bytes can miss that the user wants it to stop, since the
-    interpreter looks for signals between calls.
+    It reads what is available, in repeated calls: one call for many bytes can miss an interrupt by the user, since Python
+    handles signals between calls.
     """
 
     def __init__(self, stream: BinaryIO) -> None:

@@ -1,10 +1,10 @@
 """Rows written as text: CSV with a header line, and NDJSON with one object a line.
 
-Types are those that PyArrow reads out of the first megabytes; a later value that does not fit is an error, never a silent
-change. An unquoted empty field or `NA` is null; `nan` is a number that is none.
+PyArrow infers the types from the first megabytes; a later value that does not fit is an error, never a silent change. An
+unquoted empty field or `NA` is null; `nan` is read as NaN, not as null.
 
-Blocks of whole rows are cut here and parsed one by one, rather than by PyArrow's streaming reader: that reads ahead in
-threads of its own, which hold several blocks in memory and cannot be stopped when they wait for a pipe.
+Blocks of whole rows are cut here and parsed one by one, not by PyArrow's streaming reader: its threads read ahead, hold several
+blocks in memory and cannot be stopped while they wait for a pipe.
 """
 
 import itertools
@@ -20,7 +20,7 @@ from supersample.records.sources.base import Batches, sound
 
 __all__ = ["BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
 
-#: Bytes that decide on the types, and bytes parsed at a time after them.
+#: Bytes that the types are inferred from, and bytes parsed at a time after them.
 FIRST_BLOCK, BLOCK = 4 << 20, 1 << 20
 TEXT_HINT = (
     f"types are read out of the first {FIRST_BLOCK >> 20} MB, so give each column values of one kind, or convert the file to "
@@ -33,12 +33,12 @@ class Bytes(Protocol):
     """What text is read from."""
 
     def read(self, size: int, /) -> bytes:
-        """Return the next bytes, fewer only at the end."""
+        """Return the next `size` bytes, fewer only at the end."""
         ...
 
 
 def csv_reader(stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str | None = None) -> tuple[pa.Schema, Batches]:
-    """Parse CSV from a stream of bytes; `schema` names types to use instead of those found."""
+    """Parse CSV from a stream of bytes; `schema` gives types to use instead of the inferred ones."""
     blocks = _blocks(stream, _last_row_end)
     first = next(blocks, b"")
     mark = delimiter or delimiter_of(first)
@@ -54,7 +54,7 @@ def csv_reader(stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str
 
 
 def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
-    """Parse NDJSON from a stream of bytes; `schema` names types to use instead of those found."""
+    """Parse NDJSON from a stream of bytes; `schema` gives types to use instead of the inferred ones."""
     blocks = _blocks(stream, lambda block: block.rfind(b"\n") + 1)
     first = next(blocks, b"")
     if first.lstrip()[:1] == b"[":
@@ -65,13 +65,13 @@ def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Sc
     def batches() -> Batches:
         for table in itertools.chain([head], (_parse_json(block, schema) for block in blocks)):
             for batch in table.to_batches():
-                yield from sound(batch)  # the parser lets bytes pass that are no UTF-8
+                yield from sound(batch)  # the parser accepts bytes that are not UTF-8
 
     return head.schema, batches()
 
 
 def delimiter_of(head: bytes) -> str:
-    r"""Tell the delimiter from the first bytes: a comma where the header has one, else the commonest of ; tab and |.
+    r"""Infer the delimiter from the first bytes: a comma if the header has one, else the commonest of ; tab and |.
 
     >>> delimiter_of(b"a;b;c\n1,5;2;3\n"), delimiter_of(b"alone\n")
     (';', ',')
@@ -82,7 +82,7 @@ def delimiter_of(head: bytes) -> str:
     return max(";\t|", key=lambda mark: header.count(mark.encode()))
 
 
-# Below, one block of the parser is one of ours: a row that straddles two of the parser's blocks would be refused.
+# Below, each of our blocks is one block of the parser: it refuses a row that straddles two of its blocks.
 
 
 def _parse_csv(block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None) -> pa.Table:
@@ -110,7 +110,7 @@ def _parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
 def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
     """Cut a stream of bytes where rows end, leaving out blocks of blank lines."""
     size = FIRST_BLOCK
-    rest = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the mark that some editors put at the start of UTF-8
+    rest = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the byte order mark that some editors write
     while chunk := stream.read(size):
         rest += chunk
         end = end_of(rest)
@@ -125,7 +125,7 @@ def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
 def _last_row_end(block: bytes) -> int:
     r"""Return where the last whole row of CSV ends: after a line end with an even number of quotes before it.
 
-    Quotes that stand alone in unquoted text upset the count. Where no line end fits in several blocks, the last is taken: a
+    Unpaired quotes in unquoted text make the count wrong. If no line end fits in several blocks, the last one is taken: a
     quoted value of that length is less likely.
 
     >>> _last_row_end(b'a,b\n1,"x\ny"\n2,"un\nfinished')

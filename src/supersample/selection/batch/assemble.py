@@ -1,4 +1,4 @@
-"""From chosen points to a Selection: weights, and an MMD path that owes nothing to the features that chose them."""
+"""Build a Selection from chosen points: weights, and an MMD path measured independently of the selecting features."""
 
 from collections.abc import Sequence
 from typing import cast
@@ -17,15 +17,15 @@ from supersample.selection.result import Selection
 
 __all__ = ["Chosen", "begin", "check_options", "finish", "finish_table", "steps_of"]
 
-#: Paths whose last squares differ by this share of E are the same but for rounding.
+#: Paths whose last squares differ by less than this share of E are equal up to rounding.
 _SAME = 1e-9
 
 
 class Chosen:
-    """Points in the order of choice, on the pool or moved off it, and the rows of the pool they came from."""
+    """Points in the order of selection, on the pool or moved off it, and the pool rows that they came from."""
 
     def __init__(self, field: Field, start: Selection | None, m: int) -> None:
-        """Begin with the points of an earlier selection."""
+        """Start with the points of an earlier selection, if any."""
         self.indices: list[int] = []
         self.rows = np.empty((m, field.points.shape[1]))
         self.moved = 0
@@ -37,7 +37,7 @@ class Chosen:
         return len(self.indices)
 
     def add(self, field: Field, index: int, row: Floats) -> None:
-        """Take in a point."""
+        """Add a point."""
         self.moved += not np.array_equal(row, field.row(index))
         self.rows[len(self.indices)] = row
         self.indices.append(index)
@@ -56,14 +56,14 @@ class Chosen:
 
 
 def check_options(weights: Weighting | None, default: Weighting, *, refine: bool, replace: bool) -> Weighting:
-    """Check what can be checked before the work begins; return the kind of weights."""
+    """Check the options before the computation starts; return the kind of weights."""
     check_flag(refine, "refine")
     check_flag(replace, "replace")
     return default if weights is None else cast(Weighting, choose(weights, "weights", WEIGHTINGS))
 
 
 def begin(field: Field, m: int, start: Selection | None, *, refine: bool, replace: bool) -> tuple[int, Chosen]:
-    """Check the number of points, and what to start from; a start without points is none."""
+    """Check the number of points and the starting selection; an empty start counts as none."""
     count = check_count(m, "m")
     if not replace and count > field.size:
         raise InputError(
@@ -89,14 +89,15 @@ def begin(field: Field, m: int, start: Selection | None, *, refine: bool, replac
 
 
 def steps_of(start: Selection | None) -> int:
-    """Return how many steps a selection stands for: one for each value of its path, or for each point where it has none."""
+    """Return the number of steps of a selection: one for each value of its path, or for each point if it has no path."""
     return 0 if start is None or len(start) == 0 else start.mmd.size or len(start)
 
 
 def finish(field: Field, chosen: Chosen, kind: Weighting, candidates: PointsLike, seed: Seed, note: str = "") -> Selection:
-    """Weigh the points and measure the path: by exact kernel and embedding, or by an estimate that nothing was chosen by.
+    """Compute the weights and the MMD path: exactly, or by an estimate that is independent of the selection.
 
-    An estimate serves only where the target is so many points that E would take N^2 kernel values, or is not known by points.
+    The path is estimated only if the target has too many points to compute E from N^2 kernel values, or only mean features of
+    it are known.
     """
     rows = chosen.points
     indices = np.array(chosen.indices, dtype=np.int64)
@@ -129,11 +130,10 @@ def finish_table(
     *,
     before: Floats | None = None,
 ) -> Selection:
-    """Measure the path of given weights, one set for each step, and keep the points that have weight at the end.
+    """Compute the MMD path of given weights, one set for each step, and keep the points that have weight at the end.
 
-    before: the path of an earlier selection that was gone on from; the weights of its steps are no longer known but for the
-    last. Where that one is as far from this target as the path says, the path is this target's; otherwise every step of it
-    counts as the last.
+    before: the path of the earlier selection that this one continues. Of its weights only those of the last step are known. If
+    their MMD to this target equals the end of the path, the path is kept; otherwise all its steps get the last value.
     """
     rows = chosen.points
     table = np.zeros((len(steps), len(chosen)))
@@ -175,18 +175,18 @@ def _selection(
 
 
 def _said(estimate: Estimate) -> str:
-    """Return the remark that a path is an estimate, with the error of its last value where that is known."""
+    """Return the remark that a path is an estimate, with the error of its last value if known."""
     remark = f"MMD is an estimate, by {estimate.by}"
     if estimate.error is None:
         return f"{remark.rstrip(',')}."
     last = float(np.sqrt(max(float(estimate.squares[-1]), 0.0)))
-    # d sqrt(s) = ds / (2 sqrt(s)), but no more than the root of ds where s itself is lost in it.
+    # d sqrt(s) = ds / (2 sqrt(s)), but at most the root of ds, where the error exceeds s.
     error = min(estimate.error / (2.0 * last), np.sqrt(estimate.error)) if last > 0 else np.sqrt(estimate.error)
     return f"{remark}: the last value has a standard error of {error:.2g}."
 
 
 def _embedding(field: Field, rows: Floats) -> Floats:
-    """Return z of the points for their weights: of the same kind as the Gram matrix, so that no weight is an artefact."""
+    """Return z of the points for their weights, computed like the Gram matrix, so that no weight is an artefact."""
     if isinstance(field, ExactField) and isinstance(field.measure, Empirical):
         return field.measure.by_points().mean_embedding(field.kernel, rows)
     return field.embed(rows)[0]
@@ -195,7 +195,7 @@ def _embedding(field: Field, rows: Floats) -> Floats:
 def _exactly(field: Field, rows: Floats, indices: Indices, moved: bool) -> tuple[Floats, Floats, float]:
     """Return K, z and E of the exact kernel for the chosen points."""
     if isinstance(field, FeatureField) and field.map.is_exact:
-        # The features are the kernel itself, so that their products are exact.
+        # The products of these features equal the kernel, so they are exact.
         return field.gram(rows, rows), field.embed(rows)[0], float(field.mean @ field.mean)
     if isinstance(field, ExactField) and field.measure.is_exact(field.kernel):
         z = field.embed(rows)[0] if moved else field.z[indices]

@@ -1,4 +1,4 @@
-"""The bandwidth that a batch method takes from the rows it is given."""
+"""The "median" bandwidth of a batch method, resolved from its rows."""
 
 import numpy as np
 
@@ -10,8 +10,8 @@ from supersample.measures.mean_only import Embedded
 
 __all__ = ["ALIKE", "resolved", "rows_of"]
 
-#: Of many rows the median distance is that of 1,000, always the same ones: a seed would make the kernel, and with it every
-#: result, differ from call to call, and a selection that is continued differ from one run.
+#: The median distance of many rows is that of 1,000 of them, always the same ones: with a random seed the kernel, and so every
+#: result, would differ from call to call, and a continued selection would differ from a single run.
 _SEED = 0
 _DRAWS = 1000
 ALIKE = "All rows are equal, so any bandwidth does as well as any other: it is 1."
@@ -20,7 +20,7 @@ ALIKE = "All rows are equal, so any bandwidth does as well as any other: it is 1
 def resolved(kernel: Kernel, *sources: Points | None) -> tuple[Kernel, str]:
     """Return the kernel with "median" bandwidths, and a note where all rows are equal.
 
-    They are taken from the first source whose rows are not all alike; failing that, from what the sources differ by.
+    They are taken from the first source whose rows are not all equal; if there is none, from the distances between sources.
     """
     if kernel.is_resolved:
         return kernel, ""

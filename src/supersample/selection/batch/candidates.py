@@ -1,4 +1,4 @@
-"""Candidates and a target in the space of one kernel: all that greedy selection asks of them, exactly or by features."""
+"""Candidates and a target in the space of one kernel: the products that greedy selection needs, exact or by features."""
 
 from abc import ABC, abstractmethod
 from functools import cached_property
@@ -26,9 +26,9 @@ TargetLike = Measure | PointsLike | None
 
 _TILE = 1 << 16
 _BLOCK_ELEMENTS = 1 << 22
-#: Draws that stand for a measure without a closed form, or for one whose mean features are wanted.
+#: Draws that replace a measure without a closed form, or from which its mean features are computed.
 _DRAWS = 20_000
-#: Values this close, beside the size of their terms, are equal but for rounding.
+#: Values closer than this, relative to the size of their terms, are equal up to rounding.
 _TIE = 1e-13
 
 
@@ -80,7 +80,7 @@ class ExactField(Field):
 
     @cached_property
     def energy(self) -> float:
-        """E of the target; for many points it costs more than all else, and not everyone needs it."""
+        """E of the target, computed on first use: for many points it costs more than everything else."""
         if isinstance(self.measure, Empirical) and self.measure.points is self.points:
             return float(self.measure.weights @ self.z)
         return self.measure.energy(self.kernel)
@@ -91,7 +91,7 @@ class ExactField(Field):
         return np.concatenate(map_blocks(lambda against: against(one)[0], self._tiles))
 
     def embed(self, rows: Floats) -> tuple[Floats, Floats]:
-        """Ask measure and kernel."""
+        """Return the measure's z and the kernel's diagonal."""
         return self.measure.mean_embedding(self.kernel, rows), self.kernel.diagonal(rows)
 
     def gram(self, left: Floats, right: Floats) -> Floats:
@@ -106,7 +106,7 @@ class FeatureField(Field):
     """Inner products of features, in z and columns alike so that their errors cancel: O(N D) a column, O(N D) memory."""
 
     def __init__(self, feature_map: FeatureMap, points: Points, measure: Measure, seed: Seed, note: str = "") -> None:
-        """Transform the candidates; of a measure that is no set of points, draws are transformed."""
+        """Transform the candidates, and the points of the measure, or draws from it if it has no points."""
         self.kernel, self.points, self.measure, self.note = feature_map.kernel, points, measure, note
         self.map = feature_map
         self.features: Features = np.empty((points.shape[0], feature_map.n_features), dtype=feature_map.dtype)
@@ -172,7 +172,7 @@ def build(
     features: FeatureMap | None,
     seed: Seed,
 ) -> Field:
-    """Check what was passed and put candidates and target into one space.
+    """Check the arguments and put candidates and target into one space.
 
     A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
     form for the kernel is replaced by draws, and the note says so.
@@ -193,7 +193,7 @@ def build(
 
 
 def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:
-    """Return the measure, or draws in its place where it has no closed form for the kernel, and what to say about it."""
+    """Return the measure, or draws in its place if it has no closed form for the kernel, and a note about it."""
     if isinstance(measure, Empirical) or measure.is_exact(kernel):
         return measure, ""
     note = (
@@ -203,7 +203,7 @@ def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Meas
 
 
 def first_best(values: Floats, scale: float) -> int:
-    """Return the place of the largest value; of values equal but for rounding, the lowest place; -1 where none is finite.
+    """Return the place of the largest value; of values equal up to rounding, the lowest place; -1 if all are -inf.
 
     scale: the size of the terms that the values are sums and differences of.
     """

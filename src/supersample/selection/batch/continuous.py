@@ -12,15 +12,15 @@ __all__ = ["climb"]
 #: Central differences of smooth functions are most exact at about the cube root of the rounding error.
 _STEP = 1e-5
 _STEPS = 50
-#: In lengths of the kernel; farther off lies another hill, which another candidate begins at.
+#: Largest move, in length scales of the kernel: a maximum farther away is reached from another candidate.
 _FARTHEST = 3.0
 
 
 def climb(criterion: Callable[[Floats], Floats], start: Floats, scale: Floats) -> Floats:
     """Return a point near `start` where the criterion is at least as large, by quasi-Newton steps (L-BFGS).
 
-    criterion: of n rows, n values. Gradients are central differences, all of one step's rows in one call, so that any kernel
-    and any measure will do. scale: a length for each column in which the criterion varies, such as the bandwidth.
+    criterion: maps n rows to n values. Gradients are central differences, so any kernel and any measure can be used; all rows
+    of one step are evaluated in one call. scale: a length scale of the criterion for each column, such as the bandwidth.
     """
     width = start.size
     offsets = np.vstack([np.zeros(width), _STEP * np.eye(width), -_STEP * np.eye(width)])

@@ -1,4 +1,4 @@
-"""What a path of weights is worth where E of the target would take too many kernel values: an estimate, and its error."""
+"""Estimate the MMD of a path of weights, with its error, if E of the target would take too many kernel values."""
 
 from typing import NamedTuple
 
@@ -21,13 +21,13 @@ __all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "held_out_squares", "n
 #: Up to this many points of the target, E is computed exactly, in about a second.
 EXACT_ROWS = 20_000
 _HELD_OUT, _ORIGIN_ROWS = 512, 1000
-#: Kernel values between a sample of the target and all of it, and the least rows of such a sample.
+#: Number of kernel values between a sample of the target and all of it, and the smallest size of the sample.
 _KERNEL_VALUES, _LEAST_ROWS = 200_000_000, 500
 _BLOCK = 4096
 
 
 class Estimate(NamedTuple):
-    """MMD^2 for each step, the standard error of the last one (None: not known), and how they were come by."""
+    """MMD^2 for each step, the standard error of the last one (None: not known), and the method of estimation."""
 
     squares: Floats
     error: float | None
@@ -35,7 +35,7 @@ class Estimate(NamedTuple):
 
 
 def needs_estimate(field: Field) -> bool:
-    """Whether E of the field's target is out of reach, or all that is left of the target is mean features."""
+    """Whether E of the field's target is too expensive, or only mean features of the target are known."""
     if isinstance(field, FeatureField) and field.map.is_exact:
         return False
     measure = field.measure
@@ -46,7 +46,7 @@ def needs_estimate(field: Field) -> bool:
 
 
 def estimated_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> Estimate:
-    """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, by nothing that took part in the choice of the rows."""
+    """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, independently of how the rows were selected."""
     measure = field.measure
     if isinstance(measure, Embedded):
         return _by_features(measure.held_out, measure.held_out_mean, rows, table)
@@ -55,9 +55,9 @@ def estimated_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> 
 
 
 def held_out_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:
-    """Return the same for a measure of points, by random frequencies of the kernel that the choice has not seen.
+    """Return the same for a measure of points, by held-out random frequencies of the kernel.
 
-    Kernels without a spectrum are judged by a sample of the target, since landmarks could only show too little.
+    For kernels without a spectrum a sample of the target is used, since landmark features underestimate the MMD.
     """
     if not kernel.has_spectrum:
         return sampled_squares(kernel, measure, rows, table, seed)
@@ -70,9 +70,8 @@ def held_out_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Fl
 def sampled_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:
     """Return an unbiased estimate of MMD^2 = E_x r(x) - sum_j w_j r(x_j), with r = z - sum_j w_j k(x_j, .) the residual.
 
-    z is exact, over all N points of the target; only the mean of r over the target is that over a sample of it. A good
-    selection leaves little of r everywhere, so the error is far below that of a mean of z. O(N (m + s)) kernel values for a
-    sample of s rows.
+    z is exact, over all N points of the target; only the mean of r is taken over a sample of the target. After a good selection
+    r is small everywhere, so the error is far below that of a mean of z. O(N (m + s)) kernel values for a sample of s rows.
     """
     target = measure.by_points()
     size = max(_LEAST_ROWS, _KERNEL_VALUES // target.weights.size)
@@ -94,7 +93,7 @@ def _by_features(judge: FeatureMap, mean: Floats, rows: Floats, table: Floats) -
     squares = np.einsum("ij,ij->i", differences, differences)
     if not isinstance(judge, Waves):
         return Estimate(squares, None, f"{judge.n_features} landmark features, which can only show too little,")
-    # Cosine and sine of a frequency are one draw.
+    # Cosine and sine of one frequency count as one draw.
     draws = (differences[-1].reshape(2, -1) ** 2).sum(axis=0)
     error = float(draws.std(ddof=1) * np.sqrt(draws.size))
     return Estimate(squares, error, f"{judge.n_features} features that took no part in the choice")

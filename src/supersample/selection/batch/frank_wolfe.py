@@ -24,7 +24,7 @@ __all__ = ["Variant", "frank_wolfe"]
 
 Variant = Literal["fixed", "line-search", "fully-corrective", "away", "pairwise"]
 _VARIANTS = ("fixed", "line-search", "fully-corrective", "away", "pairwise")
-#: The duality gap, beside E + k(x, x), under which the target is matched as well as rounding lets it.
+#: The duality gap, relative to k(x, x), below which the target is matched up to rounding.
 _GAP = 1e-14
 _OFF_SIMPLEX = 1e-6
 
@@ -49,19 +49,20 @@ def frank_wolfe(
 
     A step finds the candidate s with the largest slope <mu - nu, phi(s)> and moves nu = sum_i w_i phi(x_i) towards it, so that
     weights stay positive and sum to one. Each step adds at most one point: there are at most m, and one value of `mmd` for each
-    step. By variant:
+    step. Variants:
         fixed: steps 1/(n+1), which is herding (from w_0 = mu, as Chen et al. 2010 start it), weights in units of 1/m;
         line-search: the step that is best on the line, gamma = <mu - nu, d> / |d|^2 with d = phi(s) - nu;
         fully-corrective: all weights refitted on the simplex after each step;
-        away: takes from the worst point where that is the better direction (Lacoste-Julien and Jaggi 2015);
+        away: moves away from the worst point if that is the better direction (Lacoste-Julien and Jaggi 2015);
         pairwise: moves weight from the worst point to the best.
-    Stops early, with a note, where the duality gap is down to rounding.
+    Stops early, with a note, when the duality gap is down to rounding.
 
     Arguments as for `herd`; replace=False allows each candidate one step only. weights: None keeps those of the steps;
-    otherwise the points that have weight at the end are weighed anew, and `mmd` has a value for each point. start: its weights
-    are gone on from, and m counts its steps; of their path only the end is known, so for another kernel or target, and where
-    the path is an estimate with another random_state, every step of start shows that end. For fixed steps its weights must be
-    those of such steps. O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
+    otherwise the points that have weight at the end are reweighted, and `mmd` has a value for each point. start: the iteration
+    continues from its weights, and m counts its steps. Only the end of its path is known for another kernel or target, or if
+    the path is an estimate with another random_state; every step of start then shows that end. For fixed steps its weights must
+    be those of such steps.
+    O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -79,7 +80,7 @@ def frank_wolfe(
     count, chosen = begin(field, m, first, refine=refine, replace=replace)
     if past > count:
         raise InputError(f"m counts the steps of start too: it must be at least {past}, got {count}")
-    # There are as many points as candidates, unless they are moved, or were off the pool before.
+    # There are at most as many points as candidates, unless points are moved or start has points off the pool.
     room = count if refine else min(count, field.size + (0 if start is None else len(start)))
     atoms = Atoms(field, room, keep_columns=chosen_variant == "fully-corrective")
     note = ""
@@ -130,7 +131,7 @@ def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: boo
     while len(atoms.table) < count:
         slopes = field.z - atoms.values
         if atoms.size == 0:
-            slopes -= 0.5 * field.diagonal  # the first point goes to where it is nearest to mu by itself
+            slopes -= 0.5 * field.diagonal  # the first point is the one nearest to mu by itself
         if not replace:
             slopes[atoms.indices] = -np.inf
         best = first_best(slopes, scale)
@@ -140,7 +141,7 @@ def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: boo
         gap = float(slopes[best]) - atoms.slope()
         worst = atoms.worst()
         behind = atoms.slope() - float(atoms.slopes()[worst])
-        # With candidates barred, a step away from a held point may lead nearer where none towards another does.
+        # With replace=False, a step away from a held point may help where no step towards a candidate does.
         promise = gap if replace else {"away": max(gap, behind), "pairwise": gap + behind}.get(variant, gap)
         if promise <= _GAP * scale:
             return f"{len(atoms.table)} of {count} steps: " + (

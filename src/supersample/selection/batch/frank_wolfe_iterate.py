@@ -1,4 +1,4 @@
-"""The iterate of Frank-Wolfe: points with positive weights that sum to one, and its products with the candidates."""
+"""The iterate of Frank-Wolfe: points with positive weights that sum to one, and their products with the candidates."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ class Atoms:
     """
 
     def __init__(self, field: Field, count: int, *, keep_columns: bool) -> None:
-        """Begin with no point, and room for one a step."""
+        """Start with no points, and room for `count`."""
         self.field = field
         self.indices: list[int] = []
         self._places: dict[tuple[int, bytes], int] = {}
@@ -37,7 +37,7 @@ class Atoms:
         return len(self.indices)
 
     def chosen(self) -> Chosen:
-        """Return the points as other selections have them."""
+        """Return the points in the form that other selections use."""
         chosen = Chosen(self.field, None, self.size)
         for index, row in zip(self.indices, self.rows, strict=False):
             chosen.add(self.field, index, row)
@@ -53,7 +53,7 @@ class Atoms:
         return float(self.weights[: self.size] @ self.slopes())
 
     def worst(self) -> int:
-        """Return the point held with the smallest slope; of ones equal but for rounding, as after a line search, the first."""
+        """Return the held point with the smallest slope; of slopes equal up to rounding, as after a line search, the first."""
         held = self.weights[: self.size] > 0
         return first_best(np.where(held, -self.slopes(), -np.inf), float(self.field.diagonal.max()))
 
@@ -97,7 +97,7 @@ class Atoms:
         self.table.append(self.weights[: self.size].copy())
 
     def correct(self, index: int, *, refine: bool) -> None:
-        """Take in a candidate and find the best weights on the simplex of all points."""
+        """Add a candidate and find the best weights on the simplex of all points."""
         self._place(index, refine=refine)
         n = self.size
         self.weights[:n] = simplex_weights(self._gram[:n, :n], self._z[:n], self.weights[:n])
@@ -106,7 +106,7 @@ class Atoms:
         self.table.append(self.weights[:n].copy())
 
     def count_up(self, chosen: Chosen, past: int) -> None:
-        """Take in herded points, a point chosen again counting twice; the first `past` steps count with their last weights."""
+        """Add herded points, with one count for each time selected; the first `past` steps all get their last weights."""
         counts = np.zeros(len(chosen))
         for step, (index, row) in enumerate(zip(chosen.indices, chosen.points, strict=True)):
             place = self._places.get((index, row.tobytes()))
@@ -116,7 +116,7 @@ class Atoms:
         self.weights[: self.size] = self.table[-1]
 
     def restore(self, chosen: Chosen, weights: Floats, past: int) -> None:
-        """Go on from an earlier selection, whose past steps count with the weights that it ended with."""
+        """Continue from an earlier selection; all its past steps get its final weights."""
         for index, row, weight in zip(chosen.indices, chosen.points, weights, strict=True):
             place = self._append(index, row)
             self.weights[place] = weight
@@ -124,7 +124,7 @@ class Atoms:
         self.table.extend(self.weights[: self.size].copy() for _ in range(past))
 
     def _place(self, index: int, *, refine: bool) -> tuple[int, Floats]:
-        """Return where a candidate is among the points, added if new, and its column."""
+        """Return the place of a candidate among the points, added if new, and its column."""
         row = self._polished(self.field.row(index)) if refine else self.field.row(index)
         place = self._places.get((index, row.tobytes()))
         if place is None:

@@ -1,4 +1,4 @@
-"""Kernel herding: one candidate after the other, each the one that brings equal weights nearest to the target."""
+"""Kernel herding: select candidates one by one, each minimising the MMD of equal weights to the target."""
 
 import numpy as np
 
@@ -33,34 +33,36 @@ def herd(
     refine: bool = False,
     random_state: RandomState = None,
 ) -> Selection:
-    """Choose m candidates that stand for the target with equal weights, greedily by MMD (Chen, Welling and Smola 2010).
+    """Select m candidates that represent the target with equal weights, greedily by MMD (Chen, Welling and Smola 2010).
 
-    With n points chosen, the next is argmax_x z(x) - 1/(n+1) sum_m k(x, x_m) - k(x, x) / (2 (n+1)), which minimises the MMD of
-    the n + 1 points with weights 1/(n+1). OWH eq. 8 and KHR eq. 5 print 2 z(x) in place of z(x): that would not minimise
-    eq. 7. High z(x) draws points to where the target has mass; the sum keeps them apart. Ties go to the lowest row.
+    With n points chosen, the next is argmax_x z(x) - 1/(n+1) sum_m k(x, x_m) - k(x, x) / (2 (n+1)), the minimiser of the MMD of
+    the n + 1 points with weights 1/(n+1). Huszar and Duvenaud 2012, eq. 8, and Khanna, Hodgkinson and Mahoney 2021, eq. 5,
+    print 2 z(x) in place of z(x); that would not minimise eq. 7 of Huszar and Duvenaud. High z(x) draws points to where the
+    target has mass; the sum keeps them apart. Ties go to the lowest row.
 
-    candidates: rows in memory, or a Dask Array or DataFrame or a Spark DataFrame of numbers. Those are chosen from where they
-    lie, by KHR Algorithm 2, and the result has the MMD of each of its s + 1 choices as `runs`, and which it is as `best`.
+    candidates: rows in memory, or a Dask Array or DataFrame or a Spark DataFrame of numbers. Distributed rows stay on their
+    workers and are selected by Algorithm 2 of Khanna et al. 2021; the result then has the MMD of each of its s + 1 selections
+    as `runs`, and the place of the returned one as `best`.
 
     target: a measure (`ss.measures`), an array of points, or None: the candidates themselves.
 
-    kernel: a name, with `bandwidth`, a kernel, or a function. A "median" bandwidth is that of the candidates (of 1,000 of
-    them, the same ones whatever the seed, so that equal calls have equal kernels).
+    kernel: a name, with `bandwidth`, a kernel, or a function. A "median" bandwidth is that of the candidates (of 1,000 of them,
+    the same for every seed, so that equal calls have equal kernels).
 
-    weights: "uniform" (the default, which the choice aims at), "free" (Bayesian quadrature, OWH eq. 20) or "simplex", for
-    the points that uniform herding chose.
+    weights: "uniform" (the default, for which the points are selected), "free" (Bayesian quadrature, Huszar and Duvenaud 2012,
+    eq. 20) or "simplex"; the points are the same.
 
     start: an earlier selection to continue from; m counts its points too. replace: candidates may be chosen again.
 
-    features: a feature map whose products replace the kernel in the choice, for pools and targets too large for N kernel
+    features: a feature map whose products replace the kernel in the selection, for pools and targets too large for N kernel
     values a point of the target. The path is then measured by the exact kernel, or, for targets of more than 20,000 points,
     estimated by other features (by rows of the target for kernels without a spectrum), as the note says.
 
-    refine: move each chosen point uphill off the pool, so that it is no longer a candidate. Each point is then better at its
-    own step; a greedy path may still end higher than without.
+    refine: move each selected point uphill off the pool, so that it is no longer a candidate. Each point is then better at its
+    own step; the path may still end higher than without refinement.
 
-    O(N d) for each point after z, which takes N kernel values for each point of the target; O(N + m^2) memory. With features
-    O(N D) time a point and memory.
+    Costs N kernel values for each point of the target to compute z, then O(N d) for each selected point; O(N + m^2) memory.
+    With features, O(N D) time a point and O(N D) memory.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -100,7 +102,7 @@ def herd_points(field: Field, chosen: Chosen, count: int, *, replace: bool, refi
 
 
 def lengths(field: Field) -> Floats:
-    """Return the length in which the kernel varies, for each column: its bandwidth, or the spread of the candidates."""
+    """Return the length scale of the kernel for each column: its bandwidth, or the spread of the candidates."""
     width = field.points.shape[1]
     if isinstance(field.kernel, Stationary):
         return np.broadcast_to(np.asarray(field.kernel.bandwidth, dtype=np.float64), (width,))

@@ -1,4 +1,4 @@
-"""Where to call a function whose values are noisy: greedy quadrature with noise on the diagonal."""
+"""Points at which to evaluate a noisy function: greedy quadrature with noise on the diagonal."""
 
 import numpy as np
 
@@ -12,10 +12,10 @@ _TIE = 1e-10
 
 
 def noisy_points(field: ExactField, count: int, noise: float, first: Indices, *, by_variance: bool) -> Indices:
-    """Return `count` candidates, the first ones as given, each of which lowers the variance of the integral most.
+    """Return `count` candidates: first the given ones, then each that lowers the variance of the integral most.
 
-    With noise of variance `noise` beside k, a call at x takes zr(x)^2 / (R(x) + noise) off E - z^T (K + noise I)^-1 z, with
-    R(x) and zr(x) what the earlier calls leave of k(x, x) and of z(x). The noise keeps R + noise from 0: a point may be called
+    With noise of variance `noise` beside k, a call at x lowers E - z^T (K + noise I)^-1 z by zr(x)^2 / (R(x) + noise), where
+    R(x) and zr(x) are the residuals of k(x, x) and of z(x) after the earlier calls. R + noise is never 0: a point may be called
     again, and every call lowers the variance. by_variance=False takes the largest |zr(x)|.
 
     Partial Cholesky of K + noise I, as in `residual`: O(N n) for call n, O(N n) memory.

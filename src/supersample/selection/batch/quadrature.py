@@ -19,7 +19,7 @@ from supersample.selection.result import Selection
 
 __all__ = ["sbq", "wkh"]
 
-#: A gain under this share of E is rounding.
+#: A gain below this share of E is rounding error.
 _MATCHED = 1e-18
 
 
@@ -38,16 +38,18 @@ def sbq(
     refine: bool = False,
     random_state: RandomState = None,
 ) -> Selection:
-    """Choose m candidates by sequential Bayesian quadrature: each lowers the variance of the integral most (OWH eq. 23).
+    """Select m candidates by sequential Bayesian quadrature: each lowers the variance of the integral most.
+
+    The criterion is eq. 23 of Huszar and Duvenaud 2012.
 
     With weights w = K^-1 z the squared MMD is E - z^T K^-1 z, the posterior variance of the integral under a Gaussian process
-    with this kernel (OWH Proposition 1). Adding x takes zr(x)^2 / R(x) off it, with R(x) what the chosen points leave of
-    k(x, x) and zr(x) what they leave of z(x). Both are kept for the whole pool by a partial Cholesky factor; no inverse is
-    formed. Weights may be negative and need not sum to one. Ties go to the lowest row.
+    with this kernel (Proposition 1 there). Adding x lowers it by zr(x)^2 / R(x), where R(x) and zr(x) are the residuals of
+    k(x, x) and of z(x) after projection on the selected points. Both are kept for the whole pool by a partial Cholesky factor;
+    no inverse is formed. Weights may be negative and need not sum to one. Ties go to the lowest row.
 
-    Where the chosen points span all candidates (copies, or a kernel so wide that K is singular to rounding), or where the
-    target is matched, the selection is shorter than m and its note says so; replace=True changes nothing, since a point
-    chosen twice is spanned.
+    If the selected points span all candidates (copies, or a kernel so wide that K is singular to rounding), or match the
+    target, the selection is shorter than m and its note says so. replace=True changes nothing, since a point selected twice is
+    spanned.
 
     Arguments as for `herd`; weights: "free" by default. O(N (d + n)) for point n after z, O(N m) memory; with features
     O(N D) a point and O(N D) memory.
@@ -78,13 +80,13 @@ def wkh(
     refine: bool = False,
     random_state: RandomState = None,
 ) -> Selection:
-    """Choose m candidates by weighted kernel herding: the linear criterion on the residual, and all weights refitted.
+    """Select m candidates by weighted kernel herding: the linear criterion on the residual, with all weights refitted.
 
-    The next point is argmax_x |<mu - sum_i w_i phi(x_i), phi(x)>| = argmax_x |zr(x)|, then w = K^-1 z (KHR Algorithm 1). KHR
-    eq. 5 prints another factor before z; its proofs use this criterion, and so does this. It differs from `sbq` in that a
-    candidate near the chosen ones is not credited for how little of it is new. Everything else is as there.
+    The next point is argmax_x |<mu - sum_i w_i phi(x_i), phi(x)>| = argmax_x |zr(x)|, then w = K^-1 z (Khanna, Hodgkinson and
+    Mahoney 2021, Algorithm 1). Their eq. 5 prints another factor before z; their proofs use this criterion. Unlike `sbq`, the
+    criterion is not divided by R(x), the part of a candidate that is new. Everything else is as in `sbq`.
 
-    O(N (d + n)) for point n after z, which takes N kernel values for each point of the target, and O(N m) memory; with
+    Costs N kernel values for each point of the target to compute z, then O(N (d + n)) for point n, and O(N m) memory; with
     features O(N D) a point and O(N D) memory.
 
     >>> import numpy as np
@@ -144,7 +146,7 @@ def _select(
 
 
 def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats:
-    """Move a point uphill, keeping clear of what the chosen points span, where both parts of the gain are rounding."""
+    """Move a point uphill, away from the span of the selected points, where both parts of the gain are rounding."""
     field = residual.field
     root, halves = residual.root, residual.halves
 

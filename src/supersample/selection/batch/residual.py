@@ -1,4 +1,4 @@
-"""What chosen points leave of every candidate: of k(x, x) and of z(x), by partial Cholesky or in features."""
+"""Residuals of k(x, x) and z(x) of every candidate after the selected points, by partial Cholesky or in features."""
 
 from abc import ABC, abstractmethod
 
@@ -11,8 +11,8 @@ from supersample.selection.batch.candidates import ExactField, FeatureField, Fie
 
 __all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
 
-#: A candidate is chosen only if this share of k(x, x) is left of it. The root of the rounding error: what smooth kernels gain
-#: from near copies of chosen points, the slope of f between them, is lost in the rounding of huge opposite weights.
+#: A candidate is selected only if its residual is above this share of k(x, x). It is the root of the rounding error: smooth
+#: kernels gain the slope of f from near copies of selected points, but that is lost in the rounding of huge opposite weights.
 CLEAR = 1e-8
 #: The same where features are held in float32.
 _CLEAR_SINGLE = 1e-5
@@ -26,7 +26,7 @@ class Residual(ABC):
     """
 
     def __init__(self, field: Field, clear: float = CLEAR) -> None:
-        """Begin with nothing chosen."""
+        """Start with nothing selected."""
         self.field = field
         self.left = field.diagonal.copy()
         self.z = field.z.copy()
@@ -40,12 +40,12 @@ class Residual(ABC):
 
     @abstractmethod
     def add(self, row: Floats, index: int | None = None) -> None:
-        """Take in a point, which may be off the pool; `index` says where it is in it."""
+        """Add a point; `index` is its place in the pool, None if it is off the pool."""
 
     def best(self, *, by_variance: bool) -> int:
-        """Return the candidate that takes most off MMD^2, zr^2 / R, or the one with the largest |zr|; -1 if all are spanned.
+        """Return the candidate that lowers MMD^2 most, by zr^2 / R, or the one with the largest |zr|; -1 if all are spanned.
 
-        Gains fall by orders of magnitude, so that ties are told beside the largest gain and not beside k(x, x).
+        Gains fall by orders of magnitude, so ties are relative to the largest gain and not to k(x, x).
         """
         return int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
 
@@ -81,7 +81,7 @@ class ExactResidual(Residual):
 
     @property
     def rows(self) -> Floats:
-        """The chosen points that were not spanned."""
+        """The selected points that were not spanned."""
         return self._rows[: self.size]
 
     def add(self, row: Floats, index: int | None = None) -> None:
@@ -132,7 +132,7 @@ class FeatureResidual(Residual):
         phi = self.map_field.transform(row[None])[0]
         basis = self._basis[: self.size]
         direction = phi - basis.T @ (basis @ phi)
-        # What is left may be small beside phi: a second subtraction makes it orthogonal to rounding.
+        # The residual may be small relative to phi: a second subtraction makes it orthogonal to rounding.
         direction -= basis.T @ (basis @ direction)
         length = float(np.sqrt(direction @ direction))
         if index is not None:

@@ -1,4 +1,4 @@
-"""Weights for any points, however they were chosen."""
+"""Weights for any given points."""
 
 import numpy as np
 
@@ -27,11 +27,12 @@ def quadrature_weights(
     kind: Weighting = "free",
     random_state: RandomState = None,
 ) -> Floats:
-    """Return the weights with which the points stand for the target best, in MMD.
+    """Return the weights that minimise the MMD of the points to the target.
 
-    free: w = K^-1 z, the weights of Bayesian quadrature (OWH eq. 20); they may be negative and need not sum to one.
-    simplex: the best that are not negative and sum to one. uniform: 1/n. Copies of a point share nothing: with "free" the
-    first of them has the weight. O(n^3) time after z.
+    free: w = K^-1 z, the weights of Bayesian quadrature (Huszar and Duvenaud 2012, eq. 20); they may be negative and need not
+    sum to one.
+    simplex: the best that are not negative and sum to one. uniform: 1/n. Copies of a point do not share its weight: with "free"
+    the first copy has all of it. O(n^3) time after z.
 
     target: a measure or an array of points. bandwidth: a "median" one is that of the target (of 1,000 rows or draws, always the
     same). random_state: for draws, where the target has no closed form for the kernel.

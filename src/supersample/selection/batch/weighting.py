@@ -15,13 +15,13 @@ Mask = npt.NDArray[np.bool_]
 Weighting = Literal["uniform", "free", "simplex"]
 WEIGHTINGS = ("uniform", "free", "simplex")
 
-#: A point whose features are spanned by the others but for this share of k(x, x) gets no weight: it would be noise.
+#: A point whose residual to the span of the others is below this share of k(x, x) gets no weight: it would be noise.
 SPANNED = 1e-10
 _SLACK = 1e-12
 
 
 class Weighed(NamedTuple):
-    """The weights of all points, MMD^2 with the first one, two, ..., and the points that were spanned by earlier ones."""
+    """The weights of all points, MMD^2 of the first one, two, ... points, and the points spanned by earlier ones."""
 
     weights: Floats
     squares: Floats
@@ -31,12 +31,13 @@ class Weighed(NamedTuple):
 def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weighed:
     """Return the weights of one kind, and MMD^2 of the first one, two, ... points each with their own weights of that kind.
 
-    gram, z: kernel values between the points, and E k(x, point). O(m^3); for the simplex O(m^4), a program for each size.
+    gram, z: kernel values between the points, and E k(x, point). O(m^3); for the simplex O(m^4), one quadratic program for each
+    size.
     """
     kind = choose(kind, "weights", WEIGHTINGS)
     sizes = np.arange(1, z.size + 1)
     if kind == "uniform":
-        # The sum over the leading square of each size is that of the rows up to it, twice less the diagonal.
+        # The sum of each leading square block is twice that of its lower triangle, minus the diagonal.
         rows = np.tril(gram).sum(axis=1)
         within = np.cumsum(2.0 * rows - np.diag(gram)) / sizes**2
         squares = energy - 2.0 * np.cumsum(z) / sizes + within
@@ -72,10 +73,11 @@ def path_weights(kind: str, gram: Floats, z: Floats) -> Floats:
 
 
 def free_weights(gram: Floats, z: Floats) -> tuple[Floats, Floats, Indices]:
-    """Return w = K^-1 z (OWH eq. 20), what each point takes off MMD^2, and which points are spanned by earlier ones.
+    """Return w = K^-1 z, the decrease of MMD^2 by each point, and which points are spanned by earlier ones.
 
-    By Cholesky, K = L L^T: with y = L^-1 z, point j takes y_j^2 off (OWH eq. 22) and w = L^-T y; no inverse is formed. Points
-    that are spanned by earlier ones, such as copies, get weight 0, so K may be singular.
+    The weights are Huszar and Duvenaud 2012, eq. 20. By Cholesky, K = L L^T: with y = L^-1 z, point j lowers MMD^2 by y_j^2
+    (eq. 22 there) and w = L^-T y; no inverse is formed. Points spanned by earlier ones, such as copies, get weight 0, so K may
+    be singular.
     """
     factor, kept, spanned = _factor(gram, z)
     weights, explained = np.zeros(z.size), np.zeros(z.size)
@@ -87,7 +89,7 @@ def free_weights(gram: Floats, z: Floats) -> tuple[Floats, Floats, Indices]:
 
 
 def _factor(gram: Floats, z: Floats) -> tuple[Floats, Indices, Indices]:
-    """Return L of the points that earlier ones do not span, which points those are, and which are the others."""
+    """Return L of the points that earlier ones do not span, the places of these points, and those of the others."""
     diagonal = np.diag(gram)
     everything = np.arange(z.size)
     try:
@@ -117,14 +119,14 @@ def simplex_weights(gram: Floats, z: Floats, start: Floats | None = None) -> Flo
     """Return the weights that minimise w^T K w - 2 z^T w over w >= 0 with sum 1.
 
     By the active-set method of Lawson and Hanson (1974) with the sum as a constraint: solve on the support, step back to the
-    border where a weight would be negative, let in the point of the steepest gradient. Finite, and exact but for rounding,
-    also where K is singular, if z are products of one vector with the features of K, as embeddings are.
+    boundary where a weight would be negative, add the point with the steepest gradient. Finite, and exact up to rounding, even
+    if K is singular, provided that z are products of one vector with the features of K, as embeddings are.
     """
-    # A constant kernel changes nothing where weights sum to one; with it, K is singular only for points of which one lies
-    # in the affine hull of the others, and such a point has no gradient to enter by.
+    # Adding a constant to the kernel changes nothing, since weights sum to one. K is then singular only if a point lies in the
+    # affine hull of the others, and such a point has no gradient to enter by.
     constant = float(np.diag(gram).max(initial=0.0))
     gram, z = gram + constant, z + constant
-    # The positive part of the free weights has nearly the right support, so that few points have to come or go.
+    # The positive part of the free weights has nearly the right support, so few points are added or dropped.
     weights = np.maximum(free_weights(gram, z)[0], 0.0) if start is None else start.copy()
     if not bool((weights > 0).any()):
         weights[int(np.argmin(0.5 * np.diag(gram) - z))] = 1.0
@@ -158,7 +160,7 @@ def _descend(gram: Floats, z: Floats, weights: Floats, support: Mask) -> tuple[F
             moved = np.zeros_like(weights)
             moved[places] = best / best.sum()
             return moved, support
-        # Where a new point (weight 0) would leave at once, the step is 0 and the point alone is dropped.
+        # If a new point (weight 0) would leave at once, the step is 0 and only that point is dropped.
         share = float(np.min(now[negative] / (now[negative] - best[negative])))
         now = np.maximum(now + share * (best - now), 0.0)
         leaving = negative & (now <= _border(now))
@@ -172,7 +174,7 @@ def _descend(gram: Floats, z: Floats, weights: Floats, support: Mask) -> tuple[F
 
 
 def _border(weights: Floats) -> float:
-    """Return the weight under which a point is at the border but for rounding."""
+    """Return the weight below which a point is on the boundary, up to rounding."""
     return 1e-15 * float(weights.max())
 
 

@@ -41,16 +41,16 @@ def critic(
     n_features: int = 512,
     random_state: RandomState = None,
 ) -> Critique:
-    """Choose prototypes that stand for X, and criticisms that say what the prototypes miss.
+    """Choose prototypes that represent X, and criticisms that show what the prototypes miss (Kim, Khanna and Koyejo 2016).
 
-    Prototypes: greedily by J(S), each step the row that brings the prototypes nearest to X in MMD (OPC eq. 2). Criticisms:
-    greedily by sum |w(c)| + log det K_CC over the other rows, w(x) = mean_i k(x_i, x) - mean_s k(s, x) the witness: where
-    data and prototypes differ most, and not all in one place (OPC eq. 3). No N x N matrix is held. Ties go to the lowest
-    row.
+    Equations are those of the draft Online Prototypes and Criticisms. Prototypes are chosen greedily by J(S): each is the row
+    that lowers the MMD to X most (eq. 2). Criticisms are chosen from the other rows greedily by sum |w(c)| + log det K_CC
+    (eq. 3), where w(x) = mean_i k(x_i, x) - mean_s k(s, x) is the witness: large where data and prototypes differ most; the log
+    det keeps criticisms apart. No N x N matrix is held. Ties go to the lowest row.
 
     regularizer: None leaves the log det out.
 
-    labels: one for each row; rows of different labels have kernel 0, so that each class is summarised by itself ("local").
+    labels: one for each row; the kernel of rows with different labels is 0, so each class is summarised by itself ("local").
 
     method: "exact" computes all N^2 kernel values once, O(N^2 d); "features" replaces them by inner products of `n_features`
     random features, O(N d D); "auto" is exact up to 20,000 rows. The log det is always exact.
@@ -115,7 +115,7 @@ def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices
     if criticisms.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
     diagonal = pool.kernel.diagonal(pool.points)
-    # Where k(x, x) is the same for all it is left out: far points would differ by less than its rounding.
+    # A constant k(x, x) is left out: distances of far points would differ by less than its rounding.
     constant = bool((diagonal == diagonal[0]).all())
 
     def distances(left: Indices, right: Indices) -> Floats:
@@ -145,7 +145,7 @@ def _codes(labels: npt.ArrayLike | None, n: int) -> npt.NDArray[np.int64] | None
 
 
 def _exact_witness(pool: Pool, chosen: Indices, others: Indices) -> Floats:
-    """Return the witness of the exact kernel at some points: what is shown owes nothing to the features that chose them."""
+    """Return the witness of the exact kernel at some points, so that shown values do not depend on the selecting features."""
     n = pool.points.shape[0]
     total = np.zeros(others.size)
     for part in np.array_split(np.arange(n), 1 + n // _PART):
@@ -161,7 +161,7 @@ def _feature_map(kernel: Kernel, rows: Floats, n_features: int, seed: Seed) -> F
 
 
 def _held_out_path(kernel: Kernel, rows: Floats, chosen: Indices, codes: npt.NDArray[np.int64] | None, seed: Seed) -> Floats:
-    """Return the MMD path by what the selection has not seen; of each class by itself, as its share, where there are any."""
+    """Return the MMD path by held-out features; with labels, each class by itself, weighted by its share."""
     labels = np.zeros(rows.shape[0], dtype=np.int64) if codes is None else codes
     table = np.tril(np.ones((chosen.size, chosen.size))) / np.arange(1, chosen.size + 1)[:, None]
     squares = np.zeros(chosen.size)

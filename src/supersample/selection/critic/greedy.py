@@ -1,4 +1,7 @@
-"""Greedy prototypes and criticisms over a pool of candidates (Kim, Khanna and Koyejo 2016; OPC section 2.1)."""
+"""Greedy prototypes and criticisms over a pool of candidates (Kim, Khanna and Koyejo 2016).
+
+Eq. 2 and 3 below are those of the draft Online Prototypes and Criticisms, section 2.1.
+"""
 
 from collections.abc import Callable
 
@@ -10,18 +13,18 @@ from supersample._typing import Floats, Indices
 
 __all__ = ["greedy_criticisms", "greedy_prototypes"]
 
-#: Values this close are equal but for rounding; the lowest index is taken.
+#: Values closer than this are equal up to rounding; the lowest index is taken.
 _TIE = 1e-12
-#: Residuals under this share of k(x, x): a copy of what is chosen, up to rounding.
+#: A candidate whose residual is below this share of k(x, x) is a copy of chosen points, up to rounding.
 _COPY = 1e-9
-#: Candidates whose gain is brought up to date together.
+#: Candidates whose gains are updated together.
 _REFRESHED = 512
 
 
 def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: Floats, count: int) -> tuple[Indices, Floats]:
-    """Choose prototypes one by one, each the one that raises J most; return them and the sum of their kernel columns.
+    """Choose prototypes one by one, each raising J most; return them and the sum of their kernel columns.
 
-    J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (OPC eq. 2), z the column means: -MMD^2 up to a
+    J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (eq. 2), with z the column means, is -MMD^2 up to a
     constant. column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go to the lowest index.
     """
     sums = np.zeros(means.size)
@@ -50,13 +53,13 @@ def greedy_criticisms(
     regularize: bool = True,
     copy: float = _COPY,
 ) -> Indices:
-    """Choose criticisms one by one, each the one that raises sum_{l in C} |w_l| + log det K_CC most (OPC eq. 3).
+    """Choose criticisms one by one, each raising sum_{l in C} |w_l| + log det K_CC most (eq. 3).
 
-    The log det rises by log R(l), R the part of k(x_l, x_l) that the chosen ones leave (partial Cholesky). Both terms of a
-    gain can only fall as more is chosen, so a gain from an earlier step is an upper bound: only the candidates that lead by
-    it are brought up to date (lazy evaluation, exact here). block(rows, columns): exact kernel values. Copies of chosen
-    points are never chosen, so there may be fewer than `count`.
-    A copy has R under `copy` times k(x, x). Without the regulariser: the largest |w|.
+    The log det rises by log R(l), where R is the residual of k(x_l, x_l) after the chosen points (partial Cholesky). Gains can
+    only fall as more points are chosen, so a gain from an earlier step is an upper bound: only the candidates with the largest
+    bounds are updated (lazy evaluation, exact here). block(rows, columns): exact kernel values. Copies of chosen points are not
+    chosen, so there may be fewer than `count`. A copy has R under `copy` times k(x, x). Without the regulariser: the largest
+    |w|.
     """
     size = np.abs(witness)
     if not regularize:
@@ -110,7 +113,7 @@ def _solve(factor: Floats, values: Floats) -> Floats:
 
 
 def _first_best(values: Floats, allowed: npt.NDArray[np.bool_], scale: float, labels: Indices | None = None) -> int:
-    """Return the place of the largest allowed value; of values equal but for rounding, that of the lowest label.
+    """Return the place of the largest allowed value; of values equal up to rounding, that of the lowest label.
 
     scale: the size of the terms that the values are sums and differences of.
     """

@@ -1,4 +1,7 @@
-"""Online Greedy: prototypes and criticisms row by row, storing everything seen; the reference for the fast stream (OPC 3.1)."""
+"""Online Greedy: prototypes and criticisms row by row, storing all rows; the reference for the fast stream.
+
+Section 3.1 of the draft Online Prototypes and Criticisms.
+"""
 
 import numpy as np
 
@@ -25,12 +28,13 @@ def online_critic(
     kernel: KernelLike = "gaussian",
     random_state: RandomState = None,
 ) -> Critique:
-    """Choose prototypes and criticisms in one pass over X, by the exact kernel to all rows so far (OPC Algorithm 3).
+    """Choose prototypes and criticisms in one pass over X, by the exact kernel to all rows so far.
 
-    The first rows are the first prototypes, the next ones the first criticisms. Each further row is put to the prototypes: of
-    those and it, greedy J keeps the best, with column means over the rows seen so far. What is left out, the row or the
-    prototype that it displaced, is put to the criticisms in the same way. O(n (d + 1)) for row n and O(N) memory beside X, so
-    it is no method for a stream without end; `SuperSampler` is.
+    Algorithm 3 of the draft Online Prototypes and Criticisms.
+
+    The first rows are the first prototypes, the next ones the first criticisms. Each further row is offered to the prototypes:
+    greedy J keeps the best of them and the row, with column means over the rows seen so far. The row left out is offered to the
+    criticisms in the same way. O(n (d + 1)) for row n and O(N) memory beside X; for streams without end use `SuperSampler`.
 
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(200, 2))
@@ -65,7 +69,7 @@ def online_critic(
 def _pass(kernel: Kernel, rows: Floats, m: int, c: int) -> tuple[Indices, Indices]:
     held = np.arange(m)
     critics = np.arange(m, m + c)
-    sums = np.zeros(rows.shape[0])  # sum over the rows seen of k(x_i, .), kept up to date for the points held
+    sums = np.zeros(rows.shape[0])  # sum over the rows seen of k(x_i, .), updated for the held points
     first = kernel(rows[: m + c])
     sums[: m + c] = first.sum(axis=1)
     for n in range(m + c, rows.shape[0]):
@@ -89,6 +93,6 @@ def _best_critics(kernel: Kernel, rows: Floats, candidates: Indices, held: Indic
     witness = means - kernel(rows[candidates], rows[held]).mean(axis=1)
     free = np.ones(candidates.size, dtype=np.bool_)
     kept = greedy_criticisms(lambda some, others: gram[np.ix_(some, others)], witness, np.diag(gram).copy(), count, free)
-    if kept.size < count:  # copies: keep the number of places, as there is nothing better to put there
+    if kept.size < count:  # copies fill the remaining places: there is nothing better
         kept = np.append(kept, np.setdiff1d(np.arange(candidates.size), kept)[: count - kept.size])
     return np.sort(kept)

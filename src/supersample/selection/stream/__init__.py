@@ -1,4 +1,4 @@
-"""The stream: rows come in one pass, a few stay. State and pure functions: `init`, `update`, `finish`."""
+"""Selection from a stream in one pass. State and pure functions: `init`, `update`, `finish`."""
 
 from supersample.selection.stream.lifecycle import Selected, drain, finish, fix_plan, has_weight, init, update
 from supersample.selection.stream.state import Stream

@@ -1,4 +1,4 @@
-"""A uniform random sample of the stream, in proportion to weight where there are weights: what may have been missed.
+"""A random sample of the stream: uniform, or in proportion to the weights of the rows.
 
 Each row draws an exponential time divided by its weight; the rows with the smallest times are kept (Efraimidis and Spirakis
 2006). Samples of two streams merge by keeping the smallest of both.
@@ -19,7 +19,7 @@ from supersample.selection.stream.rows import Rows
 
 __all__ = ["Background", "Timed", "init", "merge", "settled", "update"]
 
-#: Powers of two of a time, and of an exponential draw, from the smallest that the generator gives to the largest.
+#: Bound on the exponent of a time, and range of exponents of the generator's exponential draws.
 _TIMES, _LEAST_DRAW, _MOST_DRAW = 2300, -70, 10
 
 #: Batches of early rows that may wait before the sample is cut back to its size.
@@ -28,14 +28,14 @@ _MOST_WAITING = 64
 
 @stored("Timed", {"rows": instance_of(Rows), "mantissas": FLOATS, "exponents": INDICES})
 class Timed(NamedTuple):
-    """Rows and their times, mantissa * 2^exponent: scaling all weights by a power of two changes nothing but the exponents."""
+    """Rows and their times, mantissa * 2^exponent: scaling all weights by a power of two changes only the exponents."""
 
     rows: Rows
     mantissas: Floats
     exponents: Indices
 
     def before(self, mantissa: float, exponent: int) -> npt.NDArray[np.bool_]:
-        """Say which rows come before a time."""
+        """Return which rows come before a time."""
         earlier = self.exponents < exponent
         return np.asarray(earlier | ((self.exponents == exponent) & (self.mantissas < mantissa)))
 
@@ -50,9 +50,9 @@ class Timed(NamedTuple):
 )
 @dataclass(frozen=True)
 class Background:
-    """The rows kept, sorted by their times, the smallest time that was left out, and rows that came since and were earlier.
+    """The kept rows sorted by time, the smallest time left out, and later rows with smaller times that wait to be merged.
 
-    The latter wait in a tuple, so that taking in a chunk copies no more than the few rows that it adds.
+    They wait in a tuple, so that a chunk copies only the few rows that it adds.
     """
 
     kept: Timed
@@ -66,9 +66,9 @@ class Background:
         return self.kept.rows
 
     def shares(self) -> Floats:
-        """Return what share of the stream each kept row stands for: weight / P(kept), made to sum to one.
+        """Return the share of the stream that each kept row represents: weight / P(kept), scaled to sum to one.
 
-        P(kept) = 1 - exp(-weight * t) for t the smallest time left out. While nothing was left out, these are the weights.
+        P(kept) = 1 - exp(-weight * t) for t the smallest time left out. If nothing was left out, these are the weights.
         """
         weights = self.rows.relative_weights()
         if np.isfinite(self.next_mantissa):
@@ -79,11 +79,11 @@ class Background:
         return np.asarray(weights / weights.sum())
 
     def shifted(self, by: int) -> "Background":
-        """Return the sample of the same stream, standing `by` rows later; nothing may be waiting."""
+        """Return the sample with positions `by` rows later; nothing may be waiting."""
         return replace(self, kept=self.kept._replace(rows=self.rows.shifted(by)))
 
     def check(self) -> None:
-        """Refuse times that the rows' weights cannot have drawn."""
+        """Refuse times that cannot be drawn for the rows' weights."""
         limit = self.next_mantissa, self.next_exponent
         require(limit[0] == np.inf or 0 < limit[0] < 1, "the background sample is impossible")
         require(abs(limit[1]) <= _TIMES, "the background sample is impossible")
@@ -104,7 +104,7 @@ def init(width: int) -> Background:
 
 
 def update(state: Background, rows: Rows, size: int, seed: Seed) -> Background:
-    """Return the sample after some more rows of positive weight; `seed` belongs to these rows alone."""
+    """Return the sample after more rows of positive weight; `seed` is used for these rows only."""
     times = seed.generator().standard_exponential(len(rows))
     mantissas, exponents = np.frexp(times / rows.mantissas)
     drawn = Timed(rows, mantissas, exponents - rows.exponents)
@@ -114,7 +114,7 @@ def update(state: Background, rows: Rows, size: int, seed: Seed) -> Background:
             return state
         drawn = drawn.take(early)
     else:
-        drawn = drawn._replace(rows=rows.copy())  # rows may be a view of what the caller passed in, and may yet change
+        drawn = drawn._replace(rows=rows.copy())  # rows may be a view of the caller's array, which may change later
     state = replace(state, waiting=(*state.waiting, drawn))
     n_waiting = sum(len(part.rows) for part in state.waiting)
     return settled(state, size) if n_waiting > size or len(state.waiting) > _MOST_WAITING else state

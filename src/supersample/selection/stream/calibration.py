@@ -7,12 +7,12 @@ from supersample._typing import Features, Floats
 
 __all__ = ["calibrate"]
 
-#: Ridge, as a share of the mean variance of a feature. Without it, directions that the sample hardly varies in ask for wild
-#: weights on real data (docs/decisions/005).
+#: Ridge, as a share of the mean variance of a feature. Without it, directions with little variance in the sample lead to
+#: extreme weights on real data (docs/decisions/005).
 _RIDGE = 1e-3
-#: A variance this small beside the squared mean is rounding: the rows are all alike, and so are their shares.
+#: A variance below this share of the squared mean is rounding: the rows are all equal, and the shares stay as they are.
 _NO_SPREAD = 1e-10
-#: Rows of which the covariance is summed at a time.
+#: Rows whose covariance is summed at a time.
 _PART = 1280
 
 
@@ -20,9 +20,9 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
     """Return weights near `shares` with weighted mean feature vector near `mean`; they sum to one and may be a little negative.
 
     c_i = shares_i (1 + (phi_i - m).(C + ridge)^-1 (mean - m)), with m and C the mean and covariance of the sample under
-    `shares`: the least change, in proportion, that moves the sample's mean to the stream's (a regression estimator in survey
-    terms). The sample then stands for the stream nearly as well as the stream's own embedding: its error is that part of the
-    kernel which the features do not see. O(B D^2).
+    `shares`: the smallest relative change that moves the sample's mean to the stream's (a regression estimator in survey
+    terms). The sample then represents the stream nearly as well as the stream's own embedding: its error lies in the part of
+    the kernel that the features do not capture. O(B D^2).
     """
     rows = features.astype(np.float64)
     centre = shares @ rows

@@ -1,4 +1,7 @@
-"""Online criticisms: the c points of the stream that the prototypes miss, beside the reservoir (OPC Algorithms 2 and 4)."""
+"""Online criticisms: the c points of the stream that the prototypes represent worst.
+
+Algorithms 2 and 4 of the draft Online Prototypes and Criticisms.
+"""
 
 from dataclasses import dataclass, replace
 
@@ -18,7 +21,7 @@ __all__ = ["COPY", "Criticisms"]
 
 Singles = npt.NDArray[np.float32]
 
-#: A row of which the held criticisms leave less than this share of k(x, x) is a copy of them; also the jitter of the inverse.
+#: A row whose residual to the held criticisms is below this share of k(x, x) counts as a copy of them.
 COPY = 1e-6
 
 
@@ -42,7 +45,7 @@ class Criticisms:
 
     @classmethod
     def of(cls, size: int, rows: Rows, features: Singles, kernel: Kernel) -> "Criticisms":
-        """Return criticisms that are known already."""
+        """Return given rows as criticisms."""
         return cls(size, rows.copy(), features, kernel_block(kernel, rows.points, rows.points))
 
     def copy(self) -> "Criticisms":
@@ -50,7 +53,7 @@ class Criticisms:
         return replace(self, rows=self.rows.copy(), features=self.features.copy(), gram=self.gram.copy())
 
     def offer(self, kernel: Kernel, rows: Rows, features: Singles, witness: Singles, taken: Indices | None = None) -> None:
-        """Offer rows in order, but for those `taken`; witness = mu - nu in features scores them, and the held points anew."""
+        """Offer rows in order, except those `taken`; witness = mu - nu in features scores them and rescores the held points."""
         start = 0
         if len(self.rows) < self.size:
             refused = np.setdiff1d(np.arange(len(rows)), taken if taken is not None else [])
@@ -59,17 +62,17 @@ class Criticisms:
         if start < len(rows) and self.size > 0:
             size = np.abs((features[start:] @ witness).astype(np.float64))
             if taken is not None:
-                size[taken] = -np.inf  # never enters
+                size[taken] = -np.inf  # cannot enter
             held = np.abs((self.features @ witness).astype(np.float64))
             self.exchange(kernel, rows.take(slice(start, None)), features[start:], size, held)
 
     def exchange(self, kernel: Kernel, rows: Rows, features: Singles, size: Floats, held: Floats) -> int:
-        """Offer rows with |w| = size to a full set with |w| = held, which is brought up to date; return how many entered.
+        """Offer rows with |w| = size to a full set with |w| = held; update `held` and return how many entered.
 
         O(c (c + d)) for each row; a change of the set costs O(n d + c^3) more.
         """
         points = rows.points
-        # Relative to the largest held: exp(-|w|) itself would vanish for kernels of large values.
+        # Relative to the largest held: exp(-|w|) itself would underflow for kernels with large values.
         reference = float(held.max(initial=0.0))
         with np.errstate(over="ignore"):
             fade = np.exp(reference - size)
@@ -92,7 +95,7 @@ class Criticisms:
         return float(held.sum() + np.linalg.slogdet(self.gram)[1])
 
     def _fill(self, kernel: Kernel, rows: Rows, features: Singles) -> int:
-        """Put rows into free places, copies of what is there left out; return how many rows were looked at."""
+        """Put rows into free places, except copies of held points; return the number of rows examined."""
         own = kernel.diagonal(rows.points)
         looked = 0
         while len(self.rows) < self.size and looked < len(rows):
@@ -115,7 +118,7 @@ class Criticisms:
         self.gram[slot] = self.gram[:, slot] = kernel_block(kernel, self.rows.points, row.points)[:, 0]
 
     def _inverse(self) -> Floats:
-        """Return K_CC^-1 with a little added to the diagonal, so that nearly equal points cannot make it blow up."""
+        """Return K_CC^-1 with a jitter on the diagonal, so that nearly equal points do not make it diverge."""
         if len(self.rows) == 0:
             return np.empty((0, 0))
         jitter = 1e-9 * float(np.trace(self.gram)) / len(self.rows)

@@ -1,8 +1,10 @@
-"""The stream: one pass, fixed memory, the M points nearest in mean embedding to everything seen (SSR section 3).
+"""The stream: one pass and fixed memory, M points whose mean embedding is near that of all rows seen.
 
-State and pure functions: `init`, `update`, `finish`; `merge` is in `merging.py`. Rows are taken in by chunks that are fixed by
-their position in the stream, so how they arrive leaves no trace; what does not fill a chunk waits in the state. Reading works
-on a copy.
+It implements section 3 of Paige, Sejdinovic and Wood 2016.
+
+State and pure functions: `init`, `update`, `finish`; `merge` is in `merging.py`. Rows are processed in chunks fixed by their
+position in the stream, so the result does not depend on the batches; rows that do not fill a chunk wait in the state. Reading a
+result works on a copy.
 """
 
 from dataclasses import dataclass, replace
@@ -27,16 +29,16 @@ from supersample.selection.stream.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
 
-#: mu is brought up to date this often: after a sixteenth of what was seen, at first after so many rows.
+#: mu is updated after each further sixteenth of the rows seen, and at least _SMALLEST_BLOCK rows.
 _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 
 
 @dataclass(frozen=True)
 class Selected:
-    """What a stream gives at the end: the chosen rows in stream order, and what is needed to judge them.
+    """The result of a stream: the selected rows in stream order, and the data needed to evaluate them.
 
-    Criticisms stand by falling |witness|; each with its signed witness value, its nearest prototype (a place in `rows`) and
-    the share of the data nearer to it than to any prototype.
+    Criticisms are ordered by falling |witness|, each with its signed witness value, its nearest prototype (a place in `rows`)
+    and the share of the data nearer to it than to any prototype.
     """
 
     plan: Plan
@@ -73,15 +75,15 @@ def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
 
 
 def has_weight(state: Stream) -> bool:
-    """Say whether any row of positive weight was seen."""
+    """Return whether any row of positive weight was seen."""
     return state.n_used > 0 or len(state.pending) > 0
 
 
 @one_blas_thread()
 def update(state: Stream, rows: Rows) -> Stream:
-    """Return the stream after some more rows, positions counting from 0 within `rows`; the state passed in stays as it was.
+    """Return the stream after more rows, with positions counted from 0 within `rows`; the given state does not change.
 
-    Rows of weight zero are counted, and otherwise as if they had not been there.
+    Rows of weight zero are counted, and otherwise ignored.
     """
     some = np.flatnonzero(rows.mantissas > 0)
     arrived = (rows if some.size == len(rows) else rows.take(some)).shifted(state.n_seen)
@@ -96,7 +98,7 @@ def update(state: Stream, rows: Rows) -> Stream:
 
 @one_blas_thread()
 def fix_plan(state: Stream) -> Stream:
-    """Return the stream with its warm-up ended, whatever it has seen so far; nothing else changes."""
+    """Return the stream with its warm-up ended after the rows seen so far; nothing else changes."""
     if state.plan is not None or len(state.pending) == 0:
         return state
     return _take_in_whole_chunks(_begin(state, make_plan(state.settings, state.pending)), state.pending)
@@ -104,7 +106,7 @@ def fix_plan(state: Stream) -> Stream:
 
 @one_blas_thread()
 def drain(state: Stream) -> Stream:
-    """Return the stream with nothing waiting: what a stream that ends here has."""
+    """Return the stream with all pending rows processed, as at the end of the stream."""
     if len(state.pending) == 0:
         return state
     if state.plan is None:
@@ -122,7 +124,7 @@ def finish(state: Stream) -> Selected | None:
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
     rows, others, witness = second_look(state, state.reservoir.rows, state.criticisms.rows)
     rows = rows.take(np.argsort(rows.positions, kind="stable"))
-    # Shares are those of the background: chosen rows join it with none.
+    # Shares are those of the background; selected rows are added to the pool with share 0.
     sample = state.background
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
     weights = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
@@ -147,7 +149,7 @@ def _begin(state: Stream, plan: Plan) -> Stream:
 
 
 class _Chunk(NamedTuple):
-    """Rows with what can be computed of them without knowing the reservoir."""
+    """Rows with the features that do not depend on the reservoir."""
 
     rows: Rows
     features: Features
@@ -163,7 +165,7 @@ def _see(plan: Plan, rows: Rows) -> _Chunk:
 
 
 def _take_in_whole_chunks(state: Stream, waiting: Rows) -> Stream:
-    """Take in as many rows as fill chunks; the others are what waits from now on."""
+    """Process as many rows as fill whole chunks; the others become the pending rows."""
     whole = len(waiting) - len(waiting) % CHUNK
     if whole:
         state = _take_in(state, waiting.take(slice(0, whole)))
@@ -171,7 +173,7 @@ def _take_in_whole_chunks(state: Stream, waiting: Rows) -> Stream:
 
 
 def _take_in(state: Stream, rows: Rows) -> Stream:
-    """Take in rows chunk by chunk; while one is offered to the reservoir, the features of the next are computed."""
+    """Process rows chunk by chunk; while one is offered to the reservoir, the features of the next are computed."""
     plan = state.plan
     assert plan is not None
     state = replace(state, reservoir=state.reservoir.copy(), criticisms=state.criticisms.copy())
@@ -181,7 +183,7 @@ def _take_in(state: Stream, rows: Rows) -> Stream:
 
 
 def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
-    """Take in a chunk; the state's reservoir is changed in place, being a copy already."""
+    """Process a chunk; the state's reservoir is changed in place, since it is already a copy."""
     settings, reservoir, rows = state.settings, state.reservoir, chunk.rows
     seed = settings.seed.child("stream").child(settings.stream)
     held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
@@ -208,7 +210,10 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
 
 
 def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:
-    """Offer to the criticisms what the reservoir did not take, and what it dropped (OPC Algorithm 2)."""
+    """Offer the rows that the reservoir did not take, and the points that it dropped, to the criticisms.
+
+    This is Algorithm 2 of the draft Online Prototypes and Criticisms.
+    """
     assert state.plan is not None
     kernel = state.plan.kernel
     state.criticisms.offer(kernel, rows, features, offered.witness, offered.taken)

@@ -1,4 +1,4 @@
-"""Two streams as one: moments are added, points are selected anew from what both hold."""
+"""Merge two streams: moments are added, points are selected again from those that both hold."""
 
 from dataclasses import replace
 
@@ -24,10 +24,10 @@ __all__ = ["merge"]
 
 @one_blas_thread()
 def merge(left: Stream, right: Stream) -> Stream:
-    """Return one stream for both, as if `right` had come after `left`: moments added, points selected anew from both.
+    """Return one stream for both, as if `right` had come after `left`: moments added, points selected again from both.
 
-    Both must have the same plan, so one of them must have been begun with the other's. Neither changes. At worst O(M^2 D)
-    for each round of swaps between the two reservoirs, of which there are few; whatever the number of rows seen.
+    Both must have the same plan, so one of them must have been created with the other's plan. Neither changes. Costs at most
+    O(M^2 D) for each of a few rounds of swaps between the two reservoirs, for any number of rows seen.
     """
     _require_same_settings(left, right)
     left, right = drain(left), drain(right)
@@ -57,7 +57,7 @@ def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
     size, first, second = merged.settings.n_prototypes, left.reservoir.rows, right.reservoir.rows
     rows = Rows.joined(first, second)
     if len(rows) > size:
-        # Begin with points of each in proportion to the weight it brings, evenly spread over its slots.
+        # Start with points of each stream in proportion to its weight, evenly spread over its slots.
         share = moments.weight_share(left.moments, right.moments)
         mine = min(len(first), max(size - len(second), round(size * share)))
         kept = np.concatenate([_spread(len(first), mine), len(first) + _spread(len(second), size - mine)])
@@ -71,7 +71,7 @@ def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
 
 
 def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:
-    """Return the best criticisms of both streams and of the prototypes they lost, by the witness of the merged stream."""
+    """Return the best criticisms from both streams' criticisms and dropped prototypes, by the witness of the merged stream."""
     plan, count = merged.plan, merged.settings.n_criticisms
     assert plan is not None
     rows = rows.take(np.flatnonzero(~np.isin(rows.positions, merged.reservoir.rows.positions)))

@@ -1,4 +1,4 @@
-"""What the first rows of a stream decide for life: the bandwidth, and the feature maps of selection and of judgement."""
+"""Bandwidth and feature maps of a stream, for selection and for evaluation: fixed by its first rows."""
 
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -26,15 +26,15 @@ Search = Literal["auto", "exact", "tree"]
 
 #: Rows of a chunk; a multiple of the rows of a block of features.
 CHUNK = 8 * BLOCK_ROWS
-#: Rows that are looked at before the maps are fixed.
+#: Rows that bandwidth and maps are fitted on.
 WARM_UP = 5000
-#: Draws by weight of the rows that a median distance is taken from.
+#: Draws, in proportion to weight, that the median distance is taken from.
 _MEDIAN_ROWS = 2000
-#: Features that the selection never sees; their mean judges it.
+#: Number of held-out features: not used by the selection, only to measure its MMD.
 _HELD_OUT = 128
-#: Features of each kind where the user names no number; "auto" has landmarks and residual features, in this proportion.
+#: Default numbers of features of each kind; "auto" has landmarks and residual features, in this proportion.
 _FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
-#: From this many points on the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
+#: With at least this many points the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
 _TREE_FROM = 2000
 
 
@@ -53,7 +53,7 @@ _TREE_FROM = 2000
 )
 @dataclass(frozen=True)
 class Settings:
-    """What was asked for. `stream` tells apart streams that share a plan, so that their random draws are independent."""
+    """The user's options. `stream` distinguishes streams that share a plan, so that their random draws are independent."""
 
     n_prototypes: int
     kernel: Kernel
@@ -75,7 +75,7 @@ class Settings:
         return max(5000, self.n_prototypes)
 
     def check(self) -> None:
-        """Refuse settings that nobody can have asked for."""
+        """Refuse settings that are out of range."""
         sizes = (self.n_prototypes - 1, self.n_criticisms, self.stream)
         require(all(0 <= each < MOST for each in sizes), "the settings are impossible")
         require(min(self.seed.entropy, *self.seed.path, 0) >= 0, "the seed is impossible")
@@ -86,7 +86,7 @@ class Settings:
 @stored("Plan", {"feature_map": instance_of(FeatureMap), "held_out": instance_of(FeatureMap)})
 @dataclass(frozen=True)
 class Plan:
-    """The maps of a stream: phi, which the selection optimises, and held-out features, which it never sees."""
+    """The maps of a stream: phi, used to select, and held-out features, used only to measure the selection."""
 
     feature_map: FeatureMap
     held_out: FeatureMap
@@ -121,7 +121,7 @@ def settings_of(
     search: Any,
     random_state: RandomState,
 ) -> Settings:
-    """Turn what users write into settings, each argument checked."""
+    """Check the users' arguments and return them as settings."""
     if isinstance(features, FeatureMap):
         if not (isinstance(kernel, str) and kernel == "gaussian") and as_kernel(kernel) != features.kernel:
             raise InputError(f"kernel must be left out or equal that of the feature map, {features.kernel!r}")
@@ -144,7 +144,7 @@ def settings_of(
 
 
 def check_settings(settings: Settings, width: int) -> None:
-    """Refuse what cannot work for rows of this width, before any are taken in."""
+    """Refuse settings that cannot work for rows of this width, before any row is processed."""
     settings.kernel.check_width(width)
     if settings.features == "fourier" and not settings.kernel.has_spectrum:
         raise InputError(
@@ -182,7 +182,7 @@ def _feature_map(features: str, n_features: int | None, kernel: Kernel, points: 
 
 
 def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
-    """Return rows in proportion to their weights: the scale of the data is that of where their weight is."""
+    """Return rows drawn in proportion to their weights, so that the bandwidth fits the rows that carry the weight."""
     weights = rows.relative_weights()
     if weights.size == 0 or weights.min() == weights.max():
         return rows.points
@@ -191,7 +191,7 @@ def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
 
 
 def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
-    """Resolve a "median" bandwidth; rows that are all alike say nothing of scale, and any bandwidth is as good."""
+    """Resolve a "median" bandwidth; if all rows are equal it is 1, since they have no scale."""
     kernel.check_on(points)
     if not kernel.is_resolved and bool((points == points[0]).all()):
         return kernel.resolved_by(1.0)

@@ -1,4 +1,4 @@
-"""Swap descent with the exact kernel over a pool of candidates: the last step before a selection is shown."""
+"""Swap descent with the exact kernel over a pool of candidates: the last step of a selection."""
 
 from dataclasses import dataclass
 
@@ -11,17 +11,18 @@ from supersample.selection.pool import ExactPool, Singles
 
 __all__ = ["polish"]
 
-#: Kicks for up to 100 points; beyond, they gain little and cost much, and their number falls with the fourth power of the size.
+#: Number of kicks for up to 100 points. For more points kicks gain little and cost much: their number falls with the fourth
+#: power of the size.
 _KICKS, _KICKED_SIZE = 40, 100
 _KICKED_SHARE = 0.05
 _KICK_CHOICES = 16
-#: Gains under this share of k(x, x) are rounding.
+#: Gains below this share of k(x, x) are rounding errors.
 _LEAST_GAIN = 1e-9
 
 
 @dataclass
 class _Descent:
-    """Where the search stands: chosen rows of the pool, their kernel rows, and the column sums of those."""
+    """The state of the search: chosen rows of the pool, their kernel rows, and the column sums of these."""
 
     chosen: Indices
     kernel_rows: Singles
@@ -37,8 +38,8 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
 
     pull: z(x) = E k(x, target) for each row of the pool. Replacing y_j by x lowers M^2 MMD^2 by
         2 s(y_j) - k(y_j, y_j) - 2 s(x) - k(x, x) + 2 k(x, y_j) + 2 M (z(x) - z(y_j)),   s(x) = sum_l k(x, y_l).
-    Each slot in turn takes the best row for it, until none gains; then a few slots at random are moved to a near row and the
-    descent begins anew, kept if it ends lower. O(P) for each slot looked at, O(P d) for each swap, O(M P) memory.
+    Each slot in turn takes its best row, until no swap gains. Then a few random slots are moved to a near row (a kick) and the
+    descent is repeated; the result is kept if it ends lower. O(P) for each slot visited, O(P d) for each swap, O(M P) memory.
     """
     m = start.size
     diagonal = pool.diagonal

@@ -1,4 +1,4 @@
-"""A random projection tree over the reservoir's features (SSR section 3.2; Dasgupta and Sinha 2015)."""
+"""A random projection tree over the reservoir's features (Paige et al. 2016, section 3.2; Dasgupta and Sinha 2015)."""
 
 from dataclasses import dataclass
 
@@ -28,8 +28,8 @@ Singles = npt.NDArray[np.float32]
 class Tree:
     """Nodes of a complete binary tree, with the leaf of each point cached and the points of each leaf as a list.
 
-    directions: one random unit vector for each inner node; splits: where along it points part; swaps: how many points have
-    changed place since the tree was built; builds: how many trees there have been.
+    directions: one random unit vector for each inner node; splits: the threshold on the projection; swaps: the number of points
+    replaced since the tree was built; builds: the number of trees built so far.
     """
 
     directions: Singles
@@ -41,7 +41,7 @@ class Tree:
     builds: int
 
     def check(self, n_points: int, n_features: int) -> None:
-        """Refuse a tree whose lists would be followed out of their bounds, or for ever: compiled loops do not look."""
+        """Refuse a tree whose lists leave their bounds or have no end: compiled loops do not check."""
         inner = self.splits.size
         shapes = (self.directions.shape, self.splits.shape, self.first.shape, self.leaves.shape, self.following.shape)
         expected = ((inner, n_features), (inner,), (inner + 1,), (n_points,), (n_points,))
@@ -55,7 +55,7 @@ class Tree:
         require(np.array_equal(np.sort(after), np.arange(n_points)), "the leaves of the tree do not hold each point once")
         whose = np.concatenate([heads, self.leaves[tails]])
         require(np.array_equal(self.leaves[after], whose), "the leaves of the tree are mixed up")
-        end = np.append(self.following, -1)  # from the last place, and from -1, there is no way on
+        end = np.append(self.following, -1)  # index -1 reads the appended last entry, so -1 leads to -1
         for _ in range(n_points.bit_length()):
             end = end[end]
         require(bool((end == -1).all()), "the leaves of the tree have no end")
@@ -64,8 +64,8 @@ class Tree:
 def build(features: Singles, seed: Seed, builds: int = 0) -> Tree:
     """Return a tree with about 2 log2 M points a leaf, each node split at a uniform random quantile in [0.25, 0.75].
 
-    Built anew after every M swaps, with new directions, so that an unlucky draw does not stay: O(M D log M) each time, or
-    O(D log M) for each swap. `builds` counts the trees of a stream and keys their draws.
+    Rebuilt after every M swaps with new directions, so that an unlucky draw does not last: O(M D log M) each time, or
+    O(D log M) for each swap. `builds` counts the trees of a stream and seeds their draws.
     """
     m, width = features.shape
     depth = max(0, round(np.log2(m / (2.0 * np.log2(max(m, 2))))))
@@ -83,7 +83,7 @@ def _split(features: Singles, directions: Singles, quantiles: Floats, builds: in
     members: dict[int, Indices] = {0: np.arange(features.shape[0])}
     for node in range(inner):
         mine = members.pop(node)
-        # The same order of summation as the search uses, so that a point is found in the leaf where it was put.
+        # Summed in the same order as in the search, so that a point is found in its leaf.
         values = np.array([dot(directions[node], features[slot]) for slot in mine], dtype=np.float32)
         splits[node] = np.quantile(values, quantiles[node]) if mine.size else 0.0
         right = values >= splits[node]

@@ -1,4 +1,4 @@
-"""The reservoir at work: M points and their features, changed in place while a batch is taken in (SSR Algorithm 2)."""
+"""The reservoir: M points and their features, changed in place during an update (Paige et al. 2016, Algorithm 2)."""
 
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -22,17 +22,18 @@ __all__ = ["Offered", "Reservoir", "shadows_of"]
 
 Singles = npt.NDArray[np.float32]
 
-#: Coordinates of the shadows that bound feature distances from below: the fewest of these that hold so much of the variance.
+#: Possible numbers of coordinates of the projections that bound feature distances from below; the smallest that holds the share
+#: _ENOUGH of the variance is used.
 _SHADOWS = (4, 8, 12, 16)
 _ENOUGH = 0.88
-#: A swap must lower M^2 MMD^2 by this much, as a share of k(x, x): less is rounding in float32.
+#: A swap must lower M^2 MMD^2 by at least this share of k(x, x): less is rounding in float32.
 _LEAST_GAIN = 1e-6
-#: Rows compared with more points than this are counted together.
+#: Length of the histogram; rows compared with more points are counted in its last entry.
 _HISTOGRAM = 1024
 
 
 class Offered(NamedTuple):
-    """What came of an offer: how many swaps, which rows were taken, the points that were dropped, and mu - nu after it."""
+    """The result of an offer: the number of swaps, the rows taken, the points dropped, and mu - nu after it."""
 
     swaps: int
     taken: Indices
@@ -53,7 +54,7 @@ class Reservoir:
     """At most `size` points of the stream with their features.
 
     basis: directions in which the held points vary most; projections on them bound distances (exact search).
-    basis_at: rows seen when the basis was last computed; it is renewed whenever they have doubled.
+    basis_at: rows seen when the basis was last computed; it is recomputed when their number has doubled.
     histogram: rows by the number of points they were compared with.
     """
 
@@ -67,7 +68,7 @@ class Reservoir:
 
     @classmethod
     def empty(cls, size: int, width: int, n_features: int) -> "Reservoir":
-        """Return a reservoir with nothing in it."""
+        """Return an empty reservoir."""
         none = np.empty((0, n_features), dtype=np.float32)
         return cls(size, Rows.none(width), none, np.empty((0, n_features), dtype=np.float32))
 
@@ -80,7 +81,7 @@ class Reservoir:
         return copied
 
     def fill(self, rows: Rows, features: Singles) -> int:
-        """Put the first rows into free places; return how many."""
+        """Put the first rows into free places; return their number."""
         taken = min(self.size - len(self.rows), len(rows))
         if taken:
             self.rows = Rows.joined(self.rows, rows.take(slice(0, taken)))
@@ -153,10 +154,10 @@ def _not_last(taken: Indices, slots: Indices) -> Indices:
 
 
 def shadows_of(features: Singles, norms: Singles, basis: Singles) -> Singles:
-    """Project on the rows of the basis, and add the length of what is left over: distances can only shrink."""
+    """Project on the rows of the basis, and append the length of the remainder: distances can only shrink."""
     count = basis.shape[0]
     shadows = np.empty((features.shape[0], count + 1), dtype=np.float32)
-    # Blocks are fixed by stream position, so the order in which BLAS adds leaves no trace of how rows arrived.
+    # Blocks are fixed by stream position, so the order of summation in BLAS does not depend on how rows arrived.
     shadows[:, :count] = features @ basis.T
     swaps.leave_over(norms, shadows)
     return shadows
@@ -165,8 +166,8 @@ def shadows_of(features: Singles, norms: Singles, basis: Singles) -> Singles:
 def _leading_directions(rows: Floats) -> Floats:
     """Return orthonormal directions in which the rows vary much, by two steps of subspace iteration.
 
-    Any orthonormal directions give a valid bound; the better they are, the more it prunes, and the more of them, the dearer it
-    is. The start is a spread of the rows themselves, so that nothing random is needed.
+    Any orthonormal directions give a valid bound. Better directions prune more; more directions cost more. The iteration starts
+    from evenly spaced rows, so no random numbers are needed.
     """
     most = min(_SHADOWS[-1], *rows.shape)
     basis = rows[np.linspace(0, rows.shape[0] - 1, most).astype(np.int64)].T

@@ -1,4 +1,4 @@
-"""Rows of a stream on their way: points, where in the stream they stood, and what they weigh."""
+"""Rows of a stream: points, their positions in the stream, and their weights."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from supersample.embedding.moments import ScaledWeights
 
 __all__ = ["Rows"]
 
-#: Powers of two of a weight.
+#: Bound on the exponent of a weight.
 _EXPONENTS = 1100
 
 
@@ -53,7 +53,7 @@ class Rows:
         return Rows(self.points.copy(), self.positions.copy(), self.mantissas.copy(), self.exponents.copy())
 
     def put(self, slots: Indices, rows: "Rows", chosen: Indices) -> None:
-        """Overwrite slots by chosen rows, in place and in order: of two for one slot, the later stays."""
+        """Overwrite slots by chosen rows, in place and in order: if two rows share a slot, the later one stays."""
         places, last = np.unique(slots[::-1], return_index=True)
         stayed = chosen[::-1][last]
         self.points[places] = rows.points[stayed]

@@ -1,6 +1,6 @@
-"""The second look: when a result is read, rows that were passed over too early in the stream get another chance.
+"""The second look: when a result is read, rows that were rejected early in the stream are considered again.
 
-Works on what the state holds and changes none of it.
+It works on the rows in the state and does not change the state.
 """
 
 from typing import NamedTuple
@@ -22,7 +22,7 @@ from supersample.selection.stream.state import Stream
 
 __all__ = ["Looked", "exchanged", "second_look"]
 
-#: Elements of the kernel matrix between the chosen points and the pool up to which the exact second look is taken.
+#: Largest kernel matrix between the selected points and the pool, in elements, for an exact second look.
 _MOST_EXACT = 1 << 26
 _MOST_ROUNDS = 5
 
@@ -39,8 +39,8 @@ def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
     The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
-    witness are measured by the exact kernel, so that the selection is not bound to the features that steered the stream. The
-    background must be settled. Reservoirs too large for the kernel matrix are offered the background by the stream's own step.
+    witness are measured by the exact kernel, so that the features of the stream do not limit the selection. The background must
+    be settled. If the kernel matrix is too large, the background is offered to the reservoir by the stream's own step.
     """
     plan = state.plan
     assert plan is not None
@@ -77,7 +77,7 @@ def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, c
     kept = np.flatnonzero(free & np.isin(pool.positions, held.positions))
     if kept.size == greedy.size:
         starts.append(kept)
-    blank = np.empty((len(pool), 0), dtype=np.float32)  # no features are needed: witness values are known
+    blank = np.empty((len(pool), 0), dtype=np.float32)  # features are not needed: the witness values are known
     sets = [Criticisms.of(start.size, pool.take(start), blank[start], kernel) for start in starts]
     sizes = [size[start] for start in starts]
     best = int(np.argmax([each.objective(mine) for each, mine in zip(sets, sizes, strict=True)]))
@@ -93,7 +93,7 @@ def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, c
 
 
 def _places(pool: Rows, rows: Rows) -> Indices:
-    """Return where in the pool some of its rows stand."""
+    """Return the places in the pool of some of its rows."""
     order = np.argsort(pool.positions)
     return np.asarray(order[np.searchsorted(pool.positions[order], rows.positions)], dtype=np.int64)
 

@@ -1,4 +1,4 @@
-"""The state of a stream: plain data, everything that is needed to go on."""
+"""The state of a stream: plain data, sufficient to continue."""
 
 from dataclasses import dataclass
 
@@ -36,9 +36,9 @@ __all__ = ["Stream"]
 )
 @dataclass(frozen=True)
 class Stream:
-    """Everything that is needed to go on. Until the warm-up is over there is no plan, and all rows wait in `pending`.
+    """The complete state of a stream. Until the warm-up is over there is no plan, and all rows wait in `pending`.
 
-    n_seen counts all rows, n_used those of positive weight that were taken in; chunks counts chunks begun.
+    n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks.
     """
 
     settings: Settings
