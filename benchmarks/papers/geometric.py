@@ -187,7 +187,7 @@ def _print_order_of_losses(data: str, least: float, method: str, lines: list[dic
 
 
 class _HeldOut(ss.measures.Empirical):
-    """Rows as a target of many runs with one kernel: their energy, dearer than a run on a part, is computed once."""
+    """Rows as a target of many runs with one kernel: their energy, costlier than a run on a part, is computed once."""
 
     def __init__(self, points: npt.NDArray[np.floating[Any]], kernel: ss.kernels.Kernel) -> None:
         super().__init__(points)

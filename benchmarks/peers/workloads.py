@@ -1,4 +1,4 @@
-"""The data of the tables: mixtures drawn anew or real rows picked anew for each draw, in files that any process can read."""
+"""The data of the tables: mixtures or real rows, drawn again for each draw, in files that any process can read."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def workloads(data: Path, *, quick: bool) -> Iterator[Workload]:
     kept: dict[str, Floats] = {}
 
     def sample(name: str, n: int) -> Callable[[int], Floats]:
-        """Return what draws n rows: of a mixture that is itself drawn anew, or of a data set read when first needed."""
+        """Return what draws n rows: of a mixture that is itself drawn again, or of a data set read when first needed."""
 
         def draw(seed: int) -> Floats:
             if name not in kept:

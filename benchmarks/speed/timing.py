@@ -64,7 +64,7 @@ def in_child(
 
 def peak_mb() -> float:
     """Return the most memory this process has held so far, in MB (10^6 bytes)."""
-    # Linux carries ru_maxrss over exec, so a small child of a large parent would report its parent; VmHWM starts anew.
+    # Linux carries ru_maxrss over exec, so a small child of a large parent would report its parent; VmHWM starts from zero.
     status = Path("/proc/self/status")
     if status.exists():
         for line in status.read_text().splitlines():

@@ -1,4 +1,4 @@
-"""The true MMD between a data set and a few points: with the exact kernel, its dear term computed once."""
+"""The true MMD between a data set and a few points: with the exact kernel, its expensive term computed once."""
 
 import math
 

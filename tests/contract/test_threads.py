@@ -13,7 +13,7 @@ import pytest
 
 import supersample as ss
 from lines import at_line, each_line
-from supersample import _locking as _shared
+from supersample import _locking
 from supersample._threads import ahead, cut, map_blocks
 from supersample.embedding import mean as mean_module
 from supersample.selection.stream import lifecycle as stream_module
@@ -191,7 +191,7 @@ def _overtaken(shared, read, write, number, module):
     Reading goes on when the other thread is done or has to wait: nothing depends on how fast either is.
     """
     turnstile = _Turnstile()
-    _shared._locks[shared] = turnstile
+    _locking._locks[shared] = turnstile
     raised = []
 
     def writing():
@@ -209,7 +209,7 @@ def _overtaken(shared, read, write, number, module):
         assert turnstile.waiting.wait(300)
 
     try:
-        result = at_line(lambda: read(shared), number, overtake, [module], returns=[_shared])
+        result = at_line(lambda: read(shared), number, overtake, [module], returns=[_locking])
     finally:
         if begun := writer.ident is not None:
             writer.join(300)

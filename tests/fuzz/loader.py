@@ -17,7 +17,7 @@ _TURN = 8
 
 
 class Loader:
-    """`ss.load`: most executions change header, arrays or table and mend the checksum, so that damage reaches the parts.
+    """`ss.load`: most executions change header, arrays or table and fix the checksum, so that damage reaches the parts.
 
     What loads is read, encodes rows and gives expectations; one in eight also takes in rows, is merged with itself or with a
     sound sibling, is compared, or has a report written: those are as slow as tens of loads, the last two as a thousand.

@@ -49,7 +49,7 @@ def spoiled(data, rng, others=()):
 
 
 def forged(data, rng, others=()):
-    """Return the bytes of a summary's file spoiled; nine times in ten past its checksum, which is mended."""
+    """Return the bytes of a summary's file spoiled; nine times in ten past its checksum, which is then made to fit."""
     if rng.random() < 0.1:
         return spoiled(data, rng, others)
     magic, version, length = _PREFIX.unpack_from(data)

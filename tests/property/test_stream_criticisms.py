@@ -208,7 +208,7 @@ def test_merged_criticisms(weighted, cut, n):
     assert [stream_oracles.to_bytes(each._state) for each in (left, right)] == before
     check(merged, DATA, used=WEIGHTS > 0 if weighted else None)
     assert n < 50 or len(merged.criticisms_) == 8
-    # They are those of both, or rows of the background: the union selected anew.
+    # They are those of both, or rows of the background: the union selected again.
     held = drain(merged._state).criticisms.rows.positions
     theirs = drain(left._state).criticisms.rows.positions, drain(right._state).criticisms.rows.positions + cut
     reservoirs = drain(left._state).reservoir.rows.positions, drain(right._state).reservoir.rows.positions + cut

@@ -75,7 +75,7 @@ def expand_products():
     left, right = normal(3, 6), normal(4, 6)
     # One row with a copy and a near copy among the others, one with a near copy, one with none.
     right[1], right[3], left[2] = left[0], left[0] + 1e-5, right[2] + 1e-6
-    # Products a little off, so that it shows which pairs were computed anew.
+    # Products a little off, so that it shows which pairs were computed again.
     products = left @ right.T + 1e-4 * normal(3, 4)
     return {"near and far": (left, right, norms_of(left), norms_of(right), 1e-2, products)}
 

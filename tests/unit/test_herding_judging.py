@@ -11,7 +11,7 @@ import supersample as ss
 from supersample._random import as_seed
 from supersample.kernels import Function, Gaussian, Laplacian
 from supersample.measures.mean_only import Embedded
-from supersample.selection.batch import estimated_mmd as judging
+from supersample.selection.batch import estimated_mmd
 from supersample.selection.batch.estimated_mmd import sampled_squares
 
 METHODS = [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe]
@@ -125,7 +125,7 @@ def test_sampled_squares_have_no_bias_and_the_error_that_they_state():
         for w in weights
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(judging, "_KERNEL_VALUES", 1)  # as for a target of millions: 500 rows
+        patch.setattr(estimated_mmd, "_KERNEL_VALUES", 1)  # as for a target of millions: 500 rows
         found = [sampled_squares(KERNEL, measure, rows, weights, as_seed(seed)) for seed in range(40)]
     errors = np.array([each.squares - exact for each in found])
     stated = np.mean([each.error for each in found])
