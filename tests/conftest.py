@@ -1,6 +1,7 @@
 """What holds for the whole suite: examples that are the same in every run, and tests that share a worker."""
 
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -10,6 +11,10 @@ from hypothesis import settings
 # Workers that compile at once would write each other's files: Numba notes a file of its cache before that file is written.
 if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker))
+
+# A shell lets its background jobs ignore SIGINT, and so would every process that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # A test that draws new examples in each run may fail by chance. To look for what is new, ask for it:
 # `pytest --hypothesis-profile explore`, with `--hypothesis-seed` to do it again.
