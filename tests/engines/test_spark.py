@@ -15,7 +15,11 @@ def table():
 
 
 def frame_of(session, table, n=1):
-    return session.range(0, n, 1, n).mapInArrow(lambda _: iter(table.to_batches()), "`a.b` double, kind string, ```c``` long")
+    def rows(batches):
+        for _ in batches:  # a worker whose input is left unread is thrown away, and the next one imports everything again
+            yield from table.to_batches()
+
+    return session.range(0, n, 1, n).mapInArrow(rows, "`a.b` double, kind string, ```c``` long")
 
 
 def test_any_name_of_a_column_will_do(session, table):

@@ -16,7 +16,7 @@ RUN = """
 import os
 import signal
 import sys
-import supersample as ss
+from supersample import summarize
 source, checkpoint, out, last = sys.argv[1:]
 
 def stop(progress):
@@ -24,7 +24,7 @@ def stop(progress):
         os.kill(os.getpid(), signal.SIGKILL)
 
 print("ready", flush=True)
-summary = ss.summarize(source, 50, 10, random_state=0, checkpoint=checkpoint, checkpoint_seconds=0.2, progress=stop)
+summary = summarize(source, 50, 10, random_state=0, checkpoint=checkpoint, checkpoint_seconds=0.2, progress=stop)
 summary.save(out)
 """
 
