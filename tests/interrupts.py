@@ -79,9 +79,9 @@ def _timed(take, batches):
     """Feed batches; return the seconds of a call, the median of those after the first."""
     times = []
     for batch in batches:
-        begun = time.perf_counter()
+        started = time.perf_counter()
         take(batch)
-        times.append(time.perf_counter() - begun)
+        times.append(time.perf_counter() - started)
     return float(np.median(times[1:]))
 
 

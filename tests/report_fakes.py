@@ -8,7 +8,7 @@ import pyarrow as pa
 
 import supersample as ss
 from supersample.summary import ColumnChange
-from supersample.summary.outcome import Reading
+from supersample.summary.outcome import MmdPoint
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,8 @@ class Fake:
     energy: float = 0.97
     source: str = "rows.parquet"
     kernel: Any = field(default_factory=lambda: ss.kernels.Gaussian(1.5))
-    history: tuple[Reading, ...] = tuple(
-        Reading(rows, 0.1 * rows**-0.3, 0.01 * rows**-0.3, 0.0195) for rows in (1_000, 4_000, 20_000, 100_000, 581_012)
+    mmd_path: tuple[MmdPoint, ...] = tuple(
+        MmdPoint(rows, 0.1 * rows**-0.3, 0.01 * rows**-0.3, 0.0195) for rows in (1_000, 4_000, 20_000, 100_000, 581_012)
     )
     comparison: Comparison | None = None
     feature_map: Any = field(default_factory=lambda: ss.features.Fourier(ss.kernels.Gaussian(1.5), 64, random_state=0))

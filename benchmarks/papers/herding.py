@@ -53,7 +53,7 @@ def run(out: Path, data: Path, quick: bool) -> None:
 def _choose(measure: Measure, largest: int, pool_size: int, seed: int) -> _Pool:
     pool = measure.sample(pool_size, np.random.SeedSequence([1, seed]))
     herded = ss.herd(pool, largest, target=measure, kernel=KERNEL)
-    again = ss.herd(pool, largest, target=measure, kernel=KERNEL, start=herded, weights="free")
+    again = ss.herd(pool, largest, target=measure, kernel=KERNEL, resume=herded, weighting="free")
     greedy = ss.sbq(pool, largest, target=measure, kernel=KERNEL)
     some = pool[:largest]
     gram, z = KERNEL(some), measure.mean_embedding(KERNEL, some)

@@ -30,9 +30,9 @@ import supersample as ss
 ready = time.perf_counter()
 import numpy as np
 x = np.random.default_rng(0).normal(size=(10_000, 4))
-begun = time.perf_counter()
+started = time.perf_counter()
 {call}
-print(json.dumps([ready - start, time.perf_counter() - begun]))
+print(json.dumps([ready - start, time.perf_counter() - started]))
 """
 
 
@@ -59,9 +59,9 @@ def _started(rounds: int) -> dict[str, float]:
     seconds: dict[str, list[float]] = {name: [] for name in _STARTS}
     for _ in range(rounds + 1):
         for name, start in _STARTS.items():
-            begun = time.perf_counter()
+            started = time.perf_counter()
             subprocess.run([sys.executable, *start.arguments], stdout=subprocess.DEVNULL, check=True)
-            seconds[name].append(time.perf_counter() - begun)
+            seconds[name].append(time.perf_counter() - started)
     return {name: statistics.median(each[1:]) for name, each in seconds.items()}
 
 

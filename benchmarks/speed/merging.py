@@ -19,7 +19,7 @@ _ORDERS: tuple[Order, ...] = ("shuffled", "by coordinate")
 def _merged(first: SuperSampler, points: Points) -> Points:
     half = len(points) // 2
     first.fit(points[:half])
-    return first.merge(first.sibling(1).partial_fit(points[half:])).prototypes_
+    return first.merge(first.empty_like(1).partial_fit(points[half:])).prototypes_
 
 
 def _run(context: Context) -> Result:
@@ -63,7 +63,7 @@ def _run(context: Context) -> Result:
 BENCHMARK = Benchmark(
     "two halves of a stream, merged, against one pass over all of it",
     [
-        "The second sampler is the first one's sibling, so both have the map of the first half's first rows.",
+        "The second sampler is made with empty_like from the first, so both have the map of the first half's first rows.",
         "Sorted by a coordinate, the halves have hardly a point in common.",
         "'merged s' is for both halves one after the other, the merge and all readings; in use the halves run side by side.",
     ],

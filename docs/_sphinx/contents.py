@@ -29,6 +29,7 @@ contents = {
             "reference/discrepancy",
             "reference/kernels",
             "reference/features",
+            "reference/columns",
             "reference/measures",
             "reference/errors",
             "reference/types",

@@ -4,7 +4,7 @@
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from supersample import errors, features, kernels, measures
+    from supersample import columns, errors, features, kernels, measures
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
     from supersample.engines import herd, sbq, summarize, wkh
@@ -28,6 +28,7 @@ __all__ = [
     "TestResult",
     "circular_discrepancy",
     "circular_ensemble",
+    "columns",
     "critic",
     "errors",
     "features",
@@ -60,6 +61,7 @@ _HOMES = {
     "TestResult": "supersample.discrepancy",
     "circular_discrepancy": "supersample.discrepancy",
     "circular_ensemble": "supersample.discrepancy",
+    "columns": "supersample",
     "critic": "supersample.selection.critic",
     "errors": "supersample",
     "features": "supersample",

@@ -11,9 +11,12 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from supersample.errors import InputError, InputTypeError
+
 __all__ = [
-    "DTYPE", "FLAG", "FLOATS", "INDICES", "INTEGER", "NUMBER", "REALS", "SINGLES", "TEXT", "FieldKind", "Form", "any_of",
-    "check_fields", "form_named", "form_of", "instance_of", "one_of", "optional", "stored", "tuple_of",
+    "DTYPE", "FLAG", "FLOATS", "INDICES", "INTEGER", "NUMBER", "REALS", "SINGLES", "TEXT", "FieldKind", "Form",
+    "UnknownNameError", "any_of", "check_fields", "form_named", "form_of", "instance_of", "kind_of", "one_of", "optional",
+    "stored", "tuple_of",
 ]  # fmt: skip
 
 T = TypeVar("T")
@@ -54,6 +57,10 @@ class Form:
                 raise TypeError(f"{self.name}.{field} must be {kind.name}, not {type(values[field]).__name__}")
 
 
+class UnknownNameError(LookupError):
+    """A stored name that no class was registered under."""
+
+
 _BY_NAME: dict[str, Form] = {}
 _BY_CLASS: dict[type, Form] = {}
 
@@ -81,7 +88,7 @@ def stored(
     def register(cls: type[T]) -> type[T]:
         taken = _BY_NAME.get(name)
         if taken is not None and (taken.cls.__module__, taken.cls.__qualname__) != (cls.__module__, cls.__qualname__):
-            raise ValueError(f"the name {name!r} is taken by {taken.cls.__module__}.{taken.cls.__qualname__}; choose another")
+            raise InputError(f"the name {name!r} is taken by {taken.cls.__module__}.{taken.cls.__qualname__}; choose another")
         form = Form(name, cls, fields, tag, cls if make is None else getattr(cls, make), rebuilt)
         _BY_NAME[name] = _BY_CLASS[cls] = form
         return cls
@@ -90,7 +97,9 @@ def stored(
 
 
 def form_named(name: Any) -> Form:
-    """Return the form that was registered under a name; LookupError if none was."""
+    """Return the form that was registered under a name; UnknownNameError if none was."""
+    if isinstance(name, str) and name not in _BY_NAME:
+        raise UnknownNameError(name)
     return _BY_NAME[name]
 
 
@@ -128,6 +137,19 @@ FLOATS = _array_of(np.float64)
 SINGLES = _array_of(np.float32)
 REALS = _array_of(np.float32, np.float64)
 INDICES = _array_of(np.int64)
+_ARRAY = _array_of(np.float64, np.float32, np.int64)
+
+
+def kind_of(field: str, given: Any, *bases: type) -> FieldKind:
+    """Return the kind of values that a plain type, or a class that extends one of `bases`, stands for."""
+    if isinstance(given, FieldKind):
+        return given
+    if isinstance(given, type) and issubclass(given, bases):
+        return instance_of(given)
+    if given not in _PLAIN:
+        shown = ", ".join(each.__name__ for each in _PLAIN)
+        raise InputTypeError(f"{field} must be given as one of the types {shown}, got {given!r}")
+    return _PLAIN[given]
 
 
 def instance_of(cls: type) -> FieldKind:
@@ -162,3 +184,9 @@ def tuple_of(*kinds: FieldKind, repeated: bool = True) -> FieldKind:
 def _each_fits(values: tuple[Any, ...], kinds: Iterable[FieldKind]) -> bool:
     wanted = tuple(kinds)
     return len(values) == len(wanted) and all(kind.fits(value) for kind, value in zip(wanted, values, strict=True))
+
+
+#: The kinds of values that plain types stand for.
+_PLAIN: dict[type, FieldKind] = {
+    float: NUMBER, int: INTEGER, str: TEXT, bool: FLAG, tuple: tuple_of(any_of(NUMBER, TEXT)), np.ndarray: _ARRAY,
+}  # fmt: skip

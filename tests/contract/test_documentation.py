@@ -160,6 +160,7 @@ def test_the_reference_has_every_public_name():
             ("supersample", ss),
             ("supersample.kernels", ss.kernels),
             ("supersample.features", ss.features),
+            ("supersample.columns", ss.columns),
             ("supersample.measures", ss.measures),
             ("supersample.errors", ss.errors),
             ("supersample.report", __import__("supersample.report", fromlist=["__all__"])),

@@ -41,8 +41,8 @@ BAD_OPTIONS = {
     ),
     "bandwidth": ({"bandwidth": -1.0}, InputError, "bandwidth of Gaussian must be positive"),
     "bandwidths": ({"bandwidth": (1.0, 2.0)}, MismatchError, "bandwidth of Gaussian has 2 values and the points have 3"),
-    "weights": ({"weights": "positive"}, InputError, "weights must be one of 'uniform', 'free', 'simplex'"),
-    "start": ({"start": [1, 2]}, InputTypeError, "start must be a Selection"),
+    "weighting": ({"weighting": "positive"}, InputError, "weighting must be one of 'uniform', 'free', 'simplex'"),
+    "resume": ({"resume": [1, 2]}, InputTypeError, "resume must be a Selection"),
     "features": ({"features": "fourier"}, InputTypeError, "features must be a feature map"),
     "features and kernel": ({"features": PHI, "kernel": Gaussian(2.0)}, InputError, "kernel must be left out where features"),
     "features and refine": ({"features": PHI, "refine": True}, InputError, "refine=True needs exact kernel values"),
@@ -87,20 +87,20 @@ def test_more_points_than_candidates(method):
 
 
 @methods
-def test_a_start_that_does_not_fit(method):
+def test_a_selection_to_resume_that_does_not_fit(method):
     first = method(GOOD, 6, kernel=Gaussian(1.0))
-    with pytest.raises(InputError, match="m counts the points of start too: it must be at least"):
-        method(GOOD, 2, start=first, kernel=Gaussian(1.0))
-    with pytest.raises(MismatchError, match=r"start\.points must have 2 columns"):
-        method(GOOD[:, :2], 8, start=first, kernel=Gaussian(1.0))
-    with pytest.raises(MismatchError, match=r"start holds row \d+ and there are 1 candidates"):
-        method(GOOD[:1], 8, start=first, kernel=Gaussian(1.0), replace=True)
+    with pytest.raises(InputError, match="m counts the points of resume too: it must be at least"):
+        method(GOOD, 2, resume=first, kernel=Gaussian(1.0))
+    with pytest.raises(MismatchError, match=r"resume\.points must have 2 columns"):
+        method(GOOD[:, :2], 8, resume=first, kernel=Gaussian(1.0))
+    with pytest.raises(MismatchError, match=r"resume holds row \d+ and there are 1 candidates"):
+        method(GOOD[:1], 8, resume=first, kernel=Gaussian(1.0), replace=True)
 
 
-def test_a_start_off_the_simplex():
+def test_a_selection_to_resume_off_the_simplex():
     first = ss.sbq(GOOD, 3, kernel=Gaussian(1.0))
-    with pytest.raises(InputError, match="start must have weights that are positive and sum to one"):
-        ss.frank_wolfe(GOOD, 8, start=first, kernel=Gaussian(1.0))
+    with pytest.raises(InputError, match="resume must have weights that are positive and sum to one"):
+        ss.frank_wolfe(GOOD, 8, resume=first, kernel=Gaussian(1.0))
 
 
 def test_variant():

@@ -47,7 +47,7 @@ def test_every_promised_name_is_there_and_documented():
     assert {"Gaussian", "Laplacian", "Matern", "Cauchy", "Sum", "Function"} <= set(ss.kernels.__all__)
     assert {"Fourier", "Fastfood", "Nystroem", "FeatureMap"} <= set(ss.features.__all__)
     assert {"Empirical", "GaussianMixture", "Measure", "Uniform"} <= set(ss.measures.__all__)
-    for module in (ss, ss.kernels, ss.features, ss.errors, ss.measures):
+    for module in (ss, ss.kernels, ss.features, ss.columns, ss.errors, ss.measures):
         for name in module.__all__:
             value = getattr(module, name)
             documented = inspect.isclass(value) or inspect.isfunction(value) or inspect.ismodule(value)

@@ -86,7 +86,7 @@ def test_column_names_of_a_frame_are_kept_and_asked_for():
         with pytest.raises(MismatchError, match="same columns in the same order"):
             sampler.partial_fit(frame.set_axis(columns, axis=1))
     assert sampler.n_seen_ == 400
-    assert sampler.sibling().feature_names_in_.tolist() == ["a", "b", "c"]
+    assert sampler.empty_like().feature_names_in_.tolist() == ["a", "b", "c"]
     assert not hasattr(sampler.fit(DATA), "feature_names_in_")
     # fit forgets: other names are as good.
     assert sampler.fit(frame.set_axis(["x", "y", "z"], axis=1)).feature_names_in_.tolist() == ["x", "y", "z"]

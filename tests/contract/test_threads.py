@@ -185,9 +185,9 @@ class _Turnstile:
 
 
 def _overtaken(shared, read, write, number, module):
-    """Return read(shared), and whether write(shared) was begun in another thread before line `number` of what reading runs.
+    """Return read(shared), and whether write(shared) was started in another thread before line `number` of what reading runs.
 
-    Between two calls of one line it is begun when the first returns, its lock given back.
+    Between two calls of one line it is started when the first returns, its lock given back.
     Reading goes on when the other thread is done or has to wait: nothing depends on how fast either is.
     """
     turnstile = _Turnstile()
@@ -211,10 +211,10 @@ def _overtaken(shared, read, write, number, module):
     try:
         result = at_line(lambda: read(shared), number, overtake, [module], returns=[_locking])
     finally:
-        if begun := writer.ident is not None:
+        if started := writer.ident is not None:
             writer.join(300)
     assert raised == []
-    return result, begun
+    return result, started
 
 
 def assert_of_one_moment(make, write, read, module):
@@ -226,11 +226,11 @@ def assert_of_one_moment(make, write, read, module):
 
     def attempt(number):
         shared = copy.copy(made)
-        found, begun = _overtaken(shared, read, write, number, module)
+        found, started = _overtaken(shared, read, write, number, module)
         assert found in expected
-        if begun:
+        if started:
             assert read(shared) == expected[1]  # and no result of the rows before is kept for those after
-        return begun
+        return started
 
     assert each_line(attempt) >= 3
 
@@ -277,7 +277,7 @@ OF_A_SUMMARY = {
     "kernel": lambda summary: summary.kernel,
     "bound": lambda summary: summary.bound(),
     "weights": lambda summary: summary.weights("quadrature").tolist(),
-    "expect": lambda summary: summary.expect("x0", weights="quadrature"),
+    "expect": lambda summary: summary.expect("x0", weighting="quadrature"),
     "encode": lambda summary: summary.encode(iter(BATCHES)).tolist(),
     "to_bytes": lambda summary: summary.to_bytes(),
     "to_dict": lambda summary: summary.to_dict(),

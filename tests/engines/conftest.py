@@ -118,14 +118,14 @@ class SparkEngine:
 
 @pytest.fixture(scope="module", params=[DaskEngine, SparkEngine], ids=["dask", "spark"])
 def engine(request):
-    begun = request.param()
-    yield begun
-    begun.close()
+    started = request.param()
+    yield started
+    started.close()
 
 
 @pytest.fixture(scope="module")
 def session():
     """Spark alone."""
-    begun = SparkEngine()
-    yield begun.session
-    begun.close()
+    started = SparkEngine()
+    yield started.session
+    started.close()

@@ -10,7 +10,7 @@ import supersample as ss
 from engine_parts import chosen_locally, mixed, same_selection
 from supersample._random import as_seed
 from supersample.engines import local
-from supersample.engines.herding_tasks import arrays_of, deal
+from supersample.engines.herding_tasks import arrays_of, deal_out
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,7 @@ def test_five_machines_lose_little(method, mixture):
 
 def test_shares_are_equal_random_and_cover_all():
     data = np.arange(2_000.0)[:, None]
-    dealt = [[arrays_of(piece) for piece in deal(index, data, ["x0"], [2_000] * 5, as_seed(0))] for index in range(5)]
+    dealt = [[arrays_of(piece) for piece in deal_out(index, data, ["x0"], [2_000] * 5, as_seed(0))] for index in range(5)]
     for pieces in dealt:
         assert np.array_equal(np.sort(np.concatenate([piece["places"] for piece in pieces])), np.arange(2_000))
         assert {len(piece["places"]) for piece in pieces} == {400}
@@ -54,16 +54,18 @@ def test_shares_are_equal_random_and_cover_all():
 def test_a_frame_that_changes_between_passes_is_told():
     data = np.arange(20.0)[:, None]
     with pytest.raises(ss.errors.InputError, match=r"^partition 1: candidates must be the same .* 25 rows .* and 20 in the"):
-        deal(1, data, ["x0"], [20, 25], as_seed(0))
+        deal_out(1, data, ["x0"], [20, 25], as_seed(0))
     with pytest.raises(ss.errors.InputError, match=r"^partition 2: candidates must be the same .* 0 rows .* and 20 in the"):
-        deal(2, data, ["x0"], [20, 20], as_seed(0))
+        deal_out(2, data, ["x0"], [20, 20], as_seed(0))
 
 
 def test_a_part_with_too_few_rows_is_not_returned():
     data = np.random.default_rng(0).normal(size=(30, 2))
     parts = [data[:10], data[10:20], data[20:]]
     # The target is just what is dealt to the second part: its ten rows match it, and no fifteen can.
-    second = [arrays_of(deal(index, part, ["x0", "x1"], [10] * 3, as_seed(0))[1])["points"] for index, part in enumerate(parts)]
+    second = [
+        arrays_of(deal_out(index, part, ["x0", "x1"], [10] * 3, as_seed(0))[1])["points"] for index, part in enumerate(parts)
+    ]
     found = chosen_locally(parts, "herd", 15, random_state=0, target=np.concatenate(second), bandwidth=0.5)
     assert np.argmin(found.runs) == 1
     assert found.best == 3
@@ -119,8 +121,8 @@ def test_what_cannot_be_done_is_said():
     with dask.config.set(scheduler="sync"):
         with pytest.raises(ss.errors.InputError, match=r"^m must not be more than the 50 candidates, got 60"):
             ss.sbq(points, 60)
-        with pytest.raises(ss.errors.InputError, match=r"^start must be left out"):
-            ss.sbq(points, 5, start=ss.sbq(np.eye(2), 1))
+        with pytest.raises(ss.errors.InputError, match=r"^resume must be left out"):
+            ss.sbq(points, 5, resume=ss.sbq(np.eye(2), 1))
         with pytest.raises(ss.errors.InputError, match=r"^refine=True needs a target"):
             ss.herd(points, 5, refine=True)
         with pytest.raises(ss.errors.InputTypeError, match=r"^target must be in memory, got Array of a cluster"):

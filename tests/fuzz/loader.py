@@ -75,10 +75,10 @@ class Loader:
 
     def read(self, found, place):
         """Ask for all that is at hand."""
-        str(found), repr(found), found.to_dict(), found.columns, found.history, found.bound()
+        str(found), repr(found), found.to_dict(), found.columns, found.mmd_path, found.bound()
         tables = found.prototypes, found.criticisms, found.background
         for kind in ("uniform", "share", "quadrature"):
-            found.weights(kind), found.expect("x", weights=kind)
+            found.weights(kind), found.expect("x", weighting=kind)
         for rows in (*tables, self.rows[place]):
             found.encode(rows)
         found.to_bytes()
@@ -108,8 +108,8 @@ class Loader:
 def _streamed():
     """Return a summary whose stream is past its warm-up and searched by a tree, which else only large ones have."""
     rows = table_of(9_500).select(["x", "c"])
-    begun = ss.summarize(rows.slice(0, 10), prototypes=16, criticisms=2, n_features=12, random_state=3)
-    request = begun._state.request
+    started = ss.summarize(rows.slice(0, 10), prototypes=16, criticisms=2, n_features=12, random_state=3)
+    request = started._state.request
     state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)

@@ -17,12 +17,9 @@ import supersample as ss
 from supersample.engines import partition_tasks as parts
 from supersample.summary import Summary
 from supersample.summary import state as states
-from supersample.summary.summarizing import request_of
+from supersample.summary.summarizing import Options
 
-ASKED = {
-    "prototypes": 6, "criticisms": 3, "columns": None, "weight": "mass", "kernel": "gaussian", "bandwidth": "median",
-    "features": "auto", "n_features": 24,
-}  # fmt: skip
+ASKED = Options(prototypes=6, criticisms=3, weight="mass", n_features=24)
 
 
 def mixed(n_rows):
@@ -56,7 +53,7 @@ def summary(**options):
 def running():
     """Return a stream whose warm-up is over, with a background sample, and a reservoir that a tree searches."""
     rows = plain(5_600)
-    request = request_of({**ASKED, "prototypes": 16, "n_features": 8, "weight": None}, 5)
+    request = replace(ASKED, prototypes=16, n_features=8, weight=None).request(5)
     state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)
@@ -71,7 +68,7 @@ def checkpoint():
 
 
 def partition(*, part):
-    empty = parts.warm_up([parts.head("mass", 0, mixed(240))], request_of(ASKED, 5), "a table")
+    empty = parts.warm_up([parts.head(0, "mass", mixed(240))], ASKED.request(5), "a table")
     return parts.summarize_part(empty, 0, mixed(240)) if part else empty
 
 

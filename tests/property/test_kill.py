@@ -58,9 +58,9 @@ def killed_runs(tmp_path, rows, kills):
     source, checkpoint, out = tmp_path / "rows.parquet", tmp_path / "run.checkpoint", tmp_path / "out.ss"
     write_rows(source, rows)
     process = start(source, tmp_path / "other.checkpoint", tmp_path / "whole.ss")
-    begun = time.monotonic()  # imports are over: only the run itself counts
+    started = time.monotonic()  # imports are over: only the run itself counts
     assert process.wait() == 0
-    whole = time.monotonic() - begun
+    whole = time.monotonic() - started
     rng = np.random.default_rng(0)
     hits = 0
     for kill in range(kills):

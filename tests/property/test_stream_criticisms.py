@@ -196,7 +196,7 @@ def test_weights_count():
 def halves(cut=5500, n=N, weighted=False, **options):
     weight = WEIGHTS if weighted else np.ones(N)
     left = sampler(**options).partial_fit(DATA[:cut], sample_weight=weight[:cut])
-    return left, left.sibling().partial_fit(DATA[cut:n], sample_weight=weight[cut:n])
+    return left, left.empty_like().partial_fit(DATA[cut:n], sample_weight=weight[cut:n])
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -231,7 +231,7 @@ def test_a_merge_finds_what_either_half_knew():
     rare = 30.0 * np.column_stack([np.cos(angles), np.sin(angles)])[:, None] + 0.1 * rng.normal(size=(10, 24, 2))
     data = np.concatenate([bulk[:6000], *rare[:5], bulk[6000:], *rare[5:]])
     left = sampler(20, 20, bandwidth=1.0).fit(data[:6120])
-    merged = left.merge(left.sibling().partial_fit(data[6120:]))
+    merged = left.merge(left.empty_like().partial_fit(data[6120:]))
     away = np.linalg.norm(merged.criticisms_[:, None] - rare.mean(axis=1), axis=2).min(axis=0)
     assert (away < 1.0).sum() >= 9
 
@@ -246,7 +246,7 @@ def test_no_criticisms(weighted):
     assert none.criticism_indices_.dtype == none.criticism_nearest_.dtype == np.int64
     # The stream of prototypes is the same with criticisms beside it.
     np.testing.assert_array_equal(drain(none._state).reservoir.rows.positions, drain(some._state).reservoir.rows.positions)
-    assert none.sibling().partial_fit(DATA[:50]).merge(none).criticisms_.shape == (0, 3)
+    assert none.empty_like().partial_fit(DATA[:50]).merge(none).criticisms_.shape == (0, 3)
 
 
 @pytest.mark.parametrize("n", [1, 2, 19, 20, 21, 23, 27, 28, 29])

@@ -209,12 +209,12 @@ def test_log_weights_may_span_any_range(n):
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("n", [10, 100, 4000, 5500, N])
-@pytest.mark.parametrize("from_sibling", [False, True])
-def test_the_callers_arrays_are_never_kept(n, dtype, from_sibling):
+@pytest.mark.parametrize("from_another", [False, True])
+def test_the_callers_arrays_are_never_kept(n, dtype, from_another):
     data, weights = DATA[:n].astype(dtype), np.ones(n)
     fitted, twin = sampler(), sampler()
-    if from_sibling:
-        fitted, twin = fitted.fit(DATA).sibling(), twin.fit(DATA).sibling()
+    if from_another:
+        fitted, twin = fitted.fit(DATA).empty_like(), twin.fit(DATA).empty_like()
     fitted.partial_fit(data, sample_weight=weights)
     twin.partial_fit(data.copy(), sample_weight=weights.copy())
     before = stream_oracles.to_bytes(fitted._state)

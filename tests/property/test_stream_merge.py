@@ -27,7 +27,7 @@ def halves(cut=7000, n=14_000, search="exact", weighted=False, n_prototypes=20, 
     weight = WEIGHTS if weighted else np.ones(len(DATA))
     left = ss.SuperSampler(n_prototypes, search=search, n_features=96, random_state=3)
     left.partial_fit(DATA[:cut], sample_weight=weight[:cut])
-    right = left.sibling().partial_fit(DATA[cut:n], sample_weight=weight[cut:n])
+    right = left.empty_like().partial_fit(DATA[cut:n], sample_weight=weight[cut:n])
     return left, right
 
 
@@ -69,14 +69,14 @@ def test_rows_of_either_half_are_kept():
 
 def test_the_weights_of_the_halves_decide_between_them():
     left = ss.SuperSampler(20, random_state=3).fit(DATA[:7000])
-    right = left.sibling().partial_fit(DATA[7000:] + 100.0, sample_weight=np.full(7000, 1 / 9))
+    right = left.empty_like().partial_fit(DATA[7000:] + 100.0, sample_weight=np.full(7000, 1 / 9))
     assert np.sum(left.merge(right).prototype_indices_ < 7000) == 18
     assert np.sum(right.merge(left).prototype_indices_ < 7000) == 2
 
 
-def test_an_empty_sibling_changes_nothing():
+def test_an_empty_part_changes_nothing():
     left, _ = halves()
-    empty = left.sibling()
+    empty = left.empty_like()
     for merged in (left.merge(empty), empty.merge(left)):
         assert merged.n_seen_ == 7000
         np.testing.assert_array_equal(merged.prototypes_, left.prototypes_)
@@ -86,9 +86,9 @@ def test_an_empty_sibling_changes_nothing():
     assert empty.n_seen_ == 0
 
 
-def test_two_empty_siblings_stay_empty():
+def test_two_empty_parts_stay_empty():
     left, _ = halves()
-    merged = left.sibling(1).merge(left.sibling(2))
+    merged = left.empty_like(1).merge(left.empty_like(2))
     assert merged.n_seen_ == 0
     with pytest.raises(InputError, match="partial_fit"):
         _ = merged.prototypes_
@@ -97,7 +97,7 @@ def test_two_empty_siblings_stay_empty():
 
 def test_few_rows_on_both_sides_are_all_kept():
     left = ss.SuperSampler(20, random_state=3).fit(DATA[:7])
-    merged = left.merge(left.sibling().partial_fit(DATA[7:12]))
+    merged = left.merge(left.empty_like().partial_fit(DATA[7:12]))
     np.testing.assert_array_equal(merged.prototype_indices_, np.arange(12))
     np.testing.assert_array_equal(merged.prototypes_, DATA[:12])
     assert merged.mmd_ < 1e-6
@@ -105,11 +105,11 @@ def test_few_rows_on_both_sides_are_all_kept():
 
 def test_rows_of_no_weight_count_on_both_sides():
     left = ss.SuperSampler(5, random_state=3).fit(DATA[:50], sample_weight=np.arange(50) % 2)
-    right = left.sibling().partial_fit(DATA[50:80], sample_weight=np.arange(30) % 3 == 0)
+    right = left.empty_like().partial_fit(DATA[50:80], sample_weight=np.arange(30) % 3 == 0)
     merged = left.merge(right)
     assert merged.n_seen_ == 80
     np.testing.assert_array_equal(merged.prototypes_, DATA[merged.prototype_indices_])
-    nothing = left.sibling(2).partial_fit(DATA[:10], sample_weight=np.zeros(10))
+    nothing = left.empty_like(2).partial_fit(DATA[:10], sample_weight=np.zeros(10))
     after, before = left.merge(nothing), nothing.merge(left)
     assert after.n_seen_ == before.n_seen_ == 60
     np.testing.assert_array_equal(before.prototype_indices_, left.prototype_indices_ + 10)
@@ -135,7 +135,7 @@ def test_a_merged_sampler_can_go_on(search):
 
 def test_many_parts_merge_in_any_grouping():
     first = ss.SuperSampler(20, random_state=3).fit(DATA[:6000])
-    parts = [first, *(first.sibling(i).partial_fit(DATA[6000 + 2000 * (i - 1) :][:2000]) for i in range(1, 5))]
+    parts = [first, *(first.empty_like(i).partial_fit(DATA[6000 + 2000 * (i - 1) :][:2000]) for i in range(1, 5))]
     line = parts[0].merge(parts[1]).merge(parts[2]).merge(parts[3]).merge(parts[4])
     tree = parts[0].merge(parts[1]).merge(parts[2].merge(parts[3]).merge(parts[4]))
     for merged in (line, tree):
@@ -147,10 +147,10 @@ def test_many_parts_merge_in_any_grouping():
     assert backgrounds[0] == backgrounds[1]
 
 
-def test_siblings_draw_their_own_random_numbers():
+def test_parts_draw_their_own_random_numbers():
     left, _ = halves()
     backgrounds = [
-        set(left.sibling(index).partial_fit(DATA)._require_selected().background.rows.positions.tolist()) for index in (1, 2)
+        set(left.empty_like(index).partial_fit(DATA)._require_selected().background.rows.positions.tolist()) for index in (1, 2)
     ]
     # Two independent samples of 5,000 of 14,000 share 1,786 rows, give or take 27.
     assert len(backgrounds[0] & backgrounds[1]) < 2100
@@ -158,13 +158,13 @@ def test_siblings_draw_their_own_random_numbers():
 
 def test_float32_stays_float32_only_on_both_sides():
     left = ss.SuperSampler(5, random_state=3).fit(DATA[:100].astype(np.float32))
-    single, double = (left.sibling().partial_fit(DATA[100:200].astype(dtype)) for dtype in (np.float32, np.float64))
+    single, double = (left.empty_like().partial_fit(DATA[100:200].astype(dtype)) for dtype in (np.float32, np.float64))
     assert left.merge(single).prototypes_.dtype == np.float32
     assert left.merge(double).prototypes_.dtype == np.float64
-    assert left.merge(left.sibling()).prototypes_.dtype == np.float32
+    assert left.merge(left.empty_like()).prototypes_.dtype == np.float32
 
 
-def test_strangers_are_refused_and_told_of_sibling():
+def test_strangers_are_refused_and_told_of_empty_like():
     left, _ = halves()
     for other in (
         ss.SuperSampler(20, random_state=4, n_features=96).fit(DATA[7000:]),
@@ -172,7 +172,7 @@ def test_strangers_are_refused_and_told_of_sibling():
         ss.SuperSampler(20, random_state=3, n_features=96, bandwidth=1.0).fit(DATA[:7000]),
     ):
         before = bytes_of(left, other)
-        with pytest.raises(MismatchError, match=r"sibling\(\)"):
+        with pytest.raises(MismatchError, match=r"empty_like\(\)"):
             left.merge(other)
         assert bytes_of(left, other) == before
 
@@ -195,20 +195,20 @@ def test_other_sizes_and_widths_are_refused():
 def test_a_bad_stream_index_is_refused(index):
     left, _ = halves(50, 60)
     with pytest.raises((InputError, InputTypeError), match="stream_index"):
-        left.sibling(index)
+        left.empty_like(index)
 
 
-def test_a_sibling_of_nothing_is_refused():
+def test_an_empty_part_of_nothing_is_refused():
     with pytest.raises(NotFittedError):
-        ss.SuperSampler(20).sibling()
+        ss.SuperSampler(20).empty_like()
     with pytest.raises(InputError, match="positive weight"):
-        ss.SuperSampler(20).partial_fit(DATA[:5], sample_weight=np.zeros(5)).sibling()
+        ss.SuperSampler(20).partial_fit(DATA[:5], sample_weight=np.zeros(5)).empty_like()
 
 
-def test_a_sibling_taken_during_the_warm_up_can_be_merged():
+def test_an_empty_part_taken_during_the_warm_up_can_be_merged():
     rng = np.random.default_rng(0)
     first = ss.SuperSampler(10, random_state=0).partial_fit(rng.normal(size=(1000, 2)))
-    second = first.sibling()
+    second = first.empty_like()
     first.partial_fit(rng.normal(size=(7000, 2)))
     second.partial_fit(rng.normal(size=(500, 2)))
     assert first.merge(second).n_seen_ == 8500

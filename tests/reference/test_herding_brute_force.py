@@ -123,7 +123,7 @@ def test_fixed_steps_are_herding_with_replacement():
     np.testing.assert_allclose(counts[stepped.indices], stepped.weights, atol=1e-15)
     assert len(stepped) < 40
     first = ss.frank_wolfe(pool, 25, target=target, kernel=kernel, variant="fixed")
-    parts = ss.frank_wolfe(pool, 40, target=target, kernel=kernel, variant="fixed", start=first)
+    parts = ss.frank_wolfe(pool, 40, target=target, kernel=kernel, variant="fixed", resume=first)
     np.testing.assert_allclose(parts.mmd, stepped.mmd, rtol=1e-7)
     assert dict(zip(parts.indices, parts.weights, strict=True)) == dict(zip(stepped.indices, stepped.weights, strict=True))
 
@@ -133,7 +133,7 @@ def test_fixed_steps_are_herding_with_replacement():
 def test_going_on_from_a_selection_is_the_same_as_one_run(method, name):
     pool, target, kernel, *_ = problem(name)
     whole = method(pool, 20, target=target, kernel=kernel)
-    parts = method(pool, 20, target=target, kernel=kernel, start=method(pool, 8, target=target, kernel=kernel))
+    parts = method(pool, 20, target=target, kernel=kernel, resume=method(pool, 8, target=target, kernel=kernel))
     np.testing.assert_array_equal(parts.indices, whole.indices)
     np.testing.assert_allclose(parts.weights, whole.weights, rtol=1e-7)
     np.testing.assert_allclose(parts.mmd, whole.mmd, rtol=1e-8)
@@ -162,7 +162,7 @@ def test_the_path_by_features_is_that_of_the_exact_kernel():
 @pytest.mark.parametrize("kind", ["uniform", "free", "simplex"])
 def test_paths_belong_to_the_weights_asked_for(kind):
     pool, target, kernel, gram, z, energy = problem("closed form")
-    found = ss.herd(pool, 15, target=target, kernel=kernel, weights=kind)
+    found = ss.herd(pool, 15, target=target, kernel=kernel, weighting=kind)
     for size in (1, 4, 15):
         part = found.indices[:size]
         w = ss.quadrature_weights(pool[part], target=target, kernel=kernel, kind=kind)

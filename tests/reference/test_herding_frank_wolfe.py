@@ -95,7 +95,7 @@ def test_going_on_is_one_run(variant):
     target, kernel, *_ = problem("other rows")
     whole = ss.frank_wolfe(POOL, 30, target=target, kernel=kernel, variant=variant)
     first = ss.frank_wolfe(POOL, 11, target=target, kernel=kernel, variant=variant)
-    parts = ss.frank_wolfe(POOL, 30, target=target, kernel=kernel, variant=variant, start=first)
+    parts = ss.frank_wolfe(POOL, 30, target=target, kernel=kernel, variant=variant, resume=first)
     np.testing.assert_allclose(spread(parts), spread(whole), atol=1e-9)
     np.testing.assert_allclose(parts.mmd, whole.mmd, rtol=1e-7)
 
@@ -104,11 +104,11 @@ def test_fixed_steps_refuse_what_they_cannot_have_made():
     target, kernel, *_ = problem("other rows")
     start = ss.frank_wolfe(POOL, 10, target=target, kernel=kernel, variant="fully-corrective")
     with pytest.raises(
-        InputError, match=r"start must have weights that are multiples of 1/10 for variant='fixed'.*got a weight"
+        InputError, match=r"resume must have weights that are multiples of 1/10 for variant='fixed'.*got a weight"
     ):
-        ss.frank_wolfe(POOL, 15, target=target, kernel=kernel, variant="fixed", start=start)
+        ss.frank_wolfe(POOL, 15, target=target, kernel=kernel, variant="fixed", resume=start)
     herded = ss.herd(POOL, 10, target=target, kernel=kernel)
-    found = ss.frank_wolfe(POOL, 25, target=target, kernel=kernel, variant="fixed", start=herded)
+    found = ss.frank_wolfe(POOL, 25, target=target, kernel=kernel, variant="fixed", resume=herded)
     assert found.mmd.size == 25
     np.testing.assert_allclose(25 * found.weights, np.rint(25 * found.weights), atol=1e-9)
 
@@ -118,9 +118,9 @@ def test_m_counts_the_steps_of_start(variant):
     target, kernel, *_ = problem("three of them")
     start = ss.frank_wolfe(POOL, 30, target=target, kernel=kernel, variant=variant)
     assert len(start) < 30 == start.mmd.size
-    with pytest.raises(InputError, match=r"m counts the (steps|points) of start too: it must be at least 30, got 29"):
-        ss.frank_wolfe(POOL, 29, target=target, kernel=kernel, variant=variant, start=start)
-    same = ss.frank_wolfe(POOL, 30, target=target, kernel=kernel, variant=variant, start=start)
+    with pytest.raises(InputError, match=r"m counts the (steps|points) of resume too: it must be at least 30, got 29"):
+        ss.frank_wolfe(POOL, 29, target=target, kernel=kernel, variant=variant, resume=start)
+    same = ss.frank_wolfe(POOL, 30, target=target, kernel=kernel, variant=variant, resume=start)
     np.testing.assert_allclose(spread(same), spread(start), atol=1e-12)
 
 
@@ -131,18 +131,18 @@ def test_the_path_of_a_start_is_that_of_the_present_kernel_and_target(variant):
     for options in ({"target": target, "kernel": Gaussian(0.3)}, {"target": POOL, "kernel": kernel}):
         measure, now = ss.measures.Empirical(options["target"]), options["kernel"]
         gram, z, energy = now(POOL), measure.mean_embedding(now, POOL), measure.energy(now)
-        found = ss.frank_wolfe(POOL, 20, variant=variant, start=start, **options)
+        found = ss.frank_wolfe(POOL, 20, variant=variant, resume=start, **options)
         w, end = spread(start), spread(found)
         np.testing.assert_allclose(found.mmd[:12], np.sqrt(energy - 2 * w @ z + w @ gram @ w), rtol=1e-9)
         assert found.mmd[-1] == pytest.approx(np.sqrt(energy - 2 * end @ z + end @ gram @ end), rel=1e-9)
     by_hand = dataclasses.replace(start, mmd=np.empty(0), weights=np.full(len(start), 1 / len(start)))
-    assert ss.frank_wolfe(POOL, 20, target=target, kernel=kernel, variant=variant, start=by_hand).mmd.size == 20
+    assert ss.frank_wolfe(POOL, 20, target=target, kernel=kernel, variant=variant, resume=by_hand).mmd.size == 20
 
 
 @pytest.mark.parametrize("kind", ["uniform", "free", "simplex"])
 def test_only_points_that_have_weight_at_the_end_are_weighed_anew(kind):
     target, kernel, *_ = problem("within")
     kept = ss.frank_wolfe(POOL, 40, target=target, kernel=kernel, variant="fully-corrective")
-    found = ss.frank_wolfe(POOL, 40, target=target, kernel=kernel, variant="fully-corrective", weights=kind)
+    found = ss.frank_wolfe(POOL, 40, target=target, kernel=kernel, variant="fully-corrective", weighting=kind)
     np.testing.assert_array_equal(found.indices, kept.indices)
     assert found.mmd.size == len(found)

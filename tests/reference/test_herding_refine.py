@@ -6,7 +6,7 @@ import pytest
 import herding_oracles as oracles
 import supersample as ss
 from supersample.kernels import Gaussian
-from supersample.selection.batch.continuous import climb
+from supersample.selection.batch.continuous import ascend
 
 MIXTURE = ss.measures.GaussianMixture([1.0, 2.0], [[0.0, 0.0], [2.0, 1.0]], [np.eye(2), [[0.5, 0.2], [0.2, 0.4]]])
 KERNEL = Gaussian(0.9)
@@ -52,7 +52,7 @@ def test_every_step_ends_on_a_hill_and_above_its_candidate(method):
         rows = np.vstack([here, start, here + 0.03 * around])
         values = gain(method, held, weights, rows)
         assert values[0] >= values[1]
-        if np.abs(here - start).max() < 2.99 * 0.9:  # within the bounds of the climb
+        if np.abs(here - start).max() < 2.99 * 0.9:  # within the bounds of the ascend
             assert (values[0] >= values[2:] - 1e-9).all()
         moved += int(np.abs(here - start).max() > 1e-3)
     assert moved >= 4
@@ -66,6 +66,6 @@ def test_a_climb_that_ends_lower_goes_back():
         return np.asarray(hills, dtype=float)
 
     start = np.array([0.5, 0.5])
-    np.testing.assert_array_equal(climb(rough, start, np.ones(2)), start)
-    smooth = climb(lambda rows: -((rows - 1.0) ** 2).sum(axis=1), start, np.ones(2))
+    np.testing.assert_array_equal(ascend(rough, start, np.ones(2)), start)
+    smooth = ascend(lambda rows: -((rows - 1.0) ** 2).sum(axis=1), start, np.ones(2))
     np.testing.assert_allclose(smooth, 1.0, atol=1e-5)

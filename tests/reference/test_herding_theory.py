@@ -46,9 +46,9 @@ def test_proposition_1_by_simulation_of_the_process():
 
 @pytest.mark.parametrize("method", [ss.herd, ss.sbq, ss.wkh])
 def test_equation_33_best_weights_are_never_worse_than_equal_ones(method):
-    free = method(POOL, 40, target=MIXTURE, kernel=KERNEL, weights="free").mmd
-    simplex = method(POOL, 40, target=MIXTURE, kernel=KERNEL, weights="simplex").mmd
-    uniform = method(POOL, 40, target=MIXTURE, kernel=KERNEL, weights="uniform").mmd
+    free = method(POOL, 40, target=MIXTURE, kernel=KERNEL, weighting="free").mmd
+    simplex = method(POOL, 40, target=MIXTURE, kernel=KERNEL, weighting="simplex").mmd
+    uniform = method(POOL, 40, target=MIXTURE, kernel=KERNEL, weighting="uniform").mmd
     assert (free <= simplex + 1e-9).all()
     assert (simplex <= uniform + 1e-9).all()
 

@@ -87,7 +87,7 @@ def test_merged_halves_are_nearly_as_good(cases):
     merged = []
     for case in cases:
         left = case.fit(case.data[: N // 2])
-        merged.append(left.merge(left.sibling().partial_fit(case.data[N // 2 :])))
+        merged.append(left.merge(left.empty_like().partial_fit(case.data[N // 2 :])))
     assert ratio(cases, merged) < 1.5
 
 
@@ -96,7 +96,7 @@ def test_merged_halves_that_differ_are_good_as_well(cases):
     for case in cases:
         rows = case.data[np.argsort(case.data[:, 0])]
         left = case.fit(rows[: N // 2])
-        merged.append(left.merge(left.sibling().partial_fit(rows[N // 2 :])))
+        merged.append(left.merge(left.empty_like().partial_fit(rows[N // 2 :])))
     assert ratio(cases, merged) < 2.0
 
 

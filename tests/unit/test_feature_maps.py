@@ -8,7 +8,7 @@ import pytest
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier, Nystroem
-from supersample.features.heldout import Judge
+from supersample.features.heldout import HeldOut
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
 
 
@@ -165,7 +165,7 @@ def test_scales_beyond_float32_are_no_obstacle():
             np.testing.assert_allclose(scaled, plain, atol=1e-4)
 
 
-@pytest.mark.parametrize("make", [Fourier, Fastfood, Judge])
+@pytest.mark.parametrize("make", [Fourier, Fastfood, HeldOut])
 @pytest.mark.parametrize("kernel", [Gaussian(1.0), Gaussian(1e-60), Matern(1.5, 1.0)], ids=repr)
 def test_rows_beyond_what_float32_can_count_have_features_too(make, kernel):
     """They would be NaN, and one of them would be enough to make a mean of millions of rows NaN."""

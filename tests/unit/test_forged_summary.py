@@ -29,8 +29,8 @@ def _table(n):
 def data():
     """A stream past its warm-up, so that it has moments, a background sample, criticisms and a tree."""
     rows = _table(9_500)
-    begun = ss.summarize(rows.slice(0, 10), prototypes=16, criticisms=2, n_features=12, weight="w", random_state=0)
-    request = begun._state.request
+    started = ss.summarize(rows.slice(0, 10), prototypes=16, criticisms=2, n_features=12, weight="w", random_state=0)
+    request = started._state.request
     state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)
@@ -163,7 +163,7 @@ def test_a_tree_without_end_is_refused(data, tmp_path):
         (0, "scale", 0.0, "positive scale"),
         (0, "scale", {"float": "nan"}, "must be"),
         (0, "furthest", 1e308, "positive scale"),
-        (0, "weight", -1.0, "positive scale and weight"),
+        (0, "weight", -1.0, "positive weight"),
         (0, "name", "c", "each once"),
         (1, "name", "w", "cannot be a category"),
         (1, "label", "number", "argument"),

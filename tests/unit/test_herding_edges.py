@@ -24,7 +24,7 @@ def assert_sound(found):
 @methods
 @pytest.mark.parametrize("weights", [None, "uniform", "free", "simplex"])
 def test_a_thousand_copies_of_one_point(method, weights):
-    found = method(np.full((1000, 2), 3.0), 10, kernel=Gaussian(1.0), weights=weights)
+    found = method(np.full((1000, 2), 3.0), 10, kernel=Gaussian(1.0), weighting=weights)
     assert_sound(found)
     np.testing.assert_allclose(found.mmd, 0.0, atol=1e-7)
     assert found.weights.sum() == pytest.approx(1.0)
@@ -42,7 +42,7 @@ def test_a_thousand_copies_of_one_point(method, weights):
 def test_a_thousand_copies_among_other_points(method, weights):
     pool = np.vstack([np.zeros((1000, 2)), POOL[:20]])
     kernel = Gaussian(1.0)
-    found = method(pool, 15, kernel=kernel, weights=weights)
+    found = method(pool, 15, kernel=kernel, weighting=weights)
     assert_sound(found)
     z, energy = kernel(pool).mean(axis=0), kernel(pool).mean()
     square = oracles.mmd2(kernel(pool), z, energy, found.indices, found.weights)
@@ -59,7 +59,7 @@ def test_a_thousand_copies_among_other_points(method, weights):
 @pytest.mark.parametrize("weights", [None, "free", "simplex"])
 @pytest.mark.parametrize("width", [1e2, 1e5, 1e9])
 def test_kernels_so_wide_that_the_gram_matrix_is_singular(method, weights, width):
-    found = method(POOL, 40, kernel=Gaussian(width), weights=weights)
+    found = method(POOL, 40, kernel=Gaussian(width), weighting=weights)
     assert_sound(found)
     assert found.mmd[-1] < 1e-3
     if method in (ss.sbq, ss.wkh):
@@ -138,7 +138,7 @@ def test_a_target_without_a_closed_form_is_drawn_and_said(method):
 def test_refinement_is_kept_by_what_goes_on_from_it():
     target = ss.measures.Uniform([-1.0, -1.0], [1.0, 1.0])
     first = ss.sbq(POOL, 5, target=target, kernel=Gaussian(0.7), refine=True)
-    both = ss.sbq(POOL, 9, target=target, kernel=Gaussian(0.7), refine=True, start=first)
+    both = ss.sbq(POOL, 9, target=target, kernel=Gaussian(0.7), refine=True, resume=first)
     np.testing.assert_array_equal(both.points[:5], first.points)
     np.testing.assert_allclose(both.mmd[:5], first.mmd, rtol=1e-8)
     assert both.mmd[-1] < first.mmd[-1]

@@ -10,7 +10,7 @@ import herding_oracles as oracles
 import supersample as ss
 from supersample._random import as_seed
 from supersample.kernels import Function, Gaussian, Laplacian
-from supersample.measures.mean_only import Embedded
+from supersample.measures.mean_only import MeanOnly
 from supersample.selection.batch import estimated_mmd
 from supersample.selection.batch.estimated_mmd import sampled_squares
 
@@ -83,7 +83,7 @@ def test_exact_candidates_for_a_large_target_with_features(method):
     """Weights are those of exact z and K, which many points still allow; only E is out of reach."""
     phi = ss.features.Fourier(KERNEL, 64, random_state=0)
     target = ss.measures.Empirical(LARGE, WEIGHTS, features=phi)
-    found = method(SMALL[:300], 12, target=target, kernel=KERNEL, weights="free", random_state=0)
+    found = method(SMALL[:300], 12, target=target, kernel=KERNEL, weighting="free", random_state=0)
     exact_target = exact(20_500, True, KERNEL)[0]
     np.testing.assert_allclose(
         found.weights, ss.quadrature_weights(found.points, target=exact_target, kernel=KERNEL), rtol=1e-6, atol=1e-9
@@ -139,11 +139,11 @@ def test_what_is_known_by_mean_features_alone_says_so():
     phi = ss.features.Fourier(KERNEL, 64, random_state=0)
     held = ss.features.Fourier(KERNEL, 128, random_state=1)
     means = [each.transform(SMALL).mean(axis=0).astype(float) for each in (phi, held)]
-    found = ss.herd(SMALL, 20, target=Embedded(phi, means[0], held, means[1], 2), features=phi)
+    found = ss.herd(SMALL, 20, target=MeanOnly(phi, means[0], held, means[1], 2), features=phi)
     assert "MMD is an estimate, by 128 features" in found.note
     landmarks = ss.features.Nystroem.from_sample(KERNEL, SMALL, 50, random_state=0)
     means[1] = landmarks.transform(SMALL).mean(axis=0).astype(float)
-    found = ss.herd(SMALL, 20, target=Embedded(phi, means[0], landmarks, means[1], 2), features=phi)
+    found = ss.herd(SMALL, 20, target=MeanOnly(phi, means[0], landmarks, means[1], 2), features=phi)
     assert "landmark features, which can only show too little." in found.note
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import supersample as ss
+from supersample.errors import InputError
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern, Sum, as_family, as_kernel, median_distance
 
 ORIGIN, POINT = [[0.0, 0.0]], [[3.0, 4.0]]
@@ -141,3 +142,27 @@ def test_a_sample_does_not_differ_from_itself_however_narrow_the_kernel(kernel):
 def test_a_median_distance_beyond_float64_is_told_as_what_it_is():
     with pytest.raises(ss.errors.InputError, match=r"points must lie so near .* got rows that reach 1\.\d+e\+160; scale them"):
         median_distance(1e160 * np.arange(1.0, 2.0, 0.05)[:, None])
+
+
+TAKES_A_NAME = {
+    "mmd2": lambda x, y, **how: ss.mmd2(x, y, **how),
+    "two_sample_test": lambda x, y, **how: ss.two_sample_test(x, y, n_resamples=9, random_state=0, **how).statistic,
+    "circular_ensemble": lambda x, y, **how: ss.circular_ensemble(x, y, random_state=0, **how),
+    "critic": lambda x, _, **how: ss.critic(x, 5, 2, **how).prototypes.mmd,
+    "online_critic": lambda x, _, **how: ss.online_critic(x, 5, 2, **how).prototypes.mmd,
+    "herd": lambda x, y, **how: ss.herd(x, 5, target=y, **how).mmd,
+    "quadrature_weights": lambda x, y, **how: ss.quadrature_weights(x[:5], target=y, **how),
+    "SuperSampler": lambda x, _, **how: ss.SuperSampler(5, random_state=0, **how).fit(x).mmd_,
+}
+
+
+@pytest.mark.parametrize("name", TAKES_A_NAME)
+def test_a_bandwidth_goes_with_a_kernel_by_name_wherever_one_is_taken(name):
+    call = TAKES_A_NAME[name]
+    x, y = np.random.default_rng(0).normal(size=(2, 40, 2)) + np.array([0.0, 0.5])[:, None, None]
+    by_name = call(x, y, kernel="cauchy", bandwidth=0.7)
+    np.testing.assert_array_equal(by_name, call(x, y, kernel=Cauchy(0.7)))
+    assert not np.array_equal(by_name, call(x, y, kernel="cauchy"))
+    np.testing.assert_array_equal(call(x, y, kernel="cauchy", bandwidth="median"), call(x, y, kernel="cauchy"))
+    with pytest.raises(InputError, match="carries its own, so leave bandwidth out"):
+        call(x, y, kernel=Cauchy(0.7), bandwidth=2.0)

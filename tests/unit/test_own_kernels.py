@@ -92,14 +92,14 @@ class Extended(ss.SuperSampler):
 def test_subclasses_stay_what_they_are():
     data = np.random.default_rng(0).normal(size=(200, 2))
     sampler = Extended(note="mine", random_state=0).fit(data)
-    assert isinstance(sampler.sibling(), Extended)
-    assert sampler.merge(sampler.sibling().partial_fit(data)).note == "mine"
+    assert isinstance(sampler.empty_like(), Extended)
+    assert sampler.merge(sampler.empty_like().partial_fit(data)).note == "mine"
 
 
-def test_siblings_of_one_sampler_draw_differently():
+def test_parts_of_one_sampler_draw_differently():
     data = np.random.default_rng(0).normal(size=(200, 2))
     sampler = ss.SuperSampler(5, random_state=0).fit(data)
-    streams = [sampler.sibling()._state.settings.stream for _ in range(3)]
+    streams = [sampler.empty_like()._state.settings.stream for _ in range(3)]
     assert streams == [1, 2, 3]
 
 

@@ -7,7 +7,7 @@ import pytest
 from supersample.report.distributions import distribution_of
 from supersample.report.numbers import as_labels, as_numbers
 from supersample.report.projection import evenly, fit_plane
-from supersample.report.ranking import by_telling, unusual, usual_of
+from supersample.report.ranking import rank_columns, unusual, usual_of
 
 
 def spread(first, second, kind, shares=None):
@@ -161,7 +161,7 @@ def test_telling_columns_come_first():
     table = pa.table({"noise": rng.normal(size=500), "same": np.ones(500), "side": side.astype(str), "near": side + 0.1})
     kinds = {"noise": "number", "same": "number", "side": "category", "near": "number"}
     coordinates = np.column_stack([side * 10.0, rng.normal(size=500)])
-    order = by_telling(table, kinds, coordinates, np.full(500, 1 / 500))
+    order = rank_columns(table, kinds, coordinates, np.full(500, 1 / 500))
     assert set(order[:2]) == {"side", "near"}
 
 

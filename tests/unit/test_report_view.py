@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import supersample as ss
-from report_fakes import Note, Reading, changes, fake, image_rows, mixed_rows
+from report_fakes import MmdPoint, Note, changes, fake, image_rows, mixed_rows
 from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_summary
 from supersample.report.view import view_of
@@ -71,15 +71,15 @@ def test_the_map_holds_all_three_kinds_of_rows(mixed):
 
 def test_the_trace_ends_at_the_last_row(mixed):
     assert view_of(mixed).trace.rows[-1] == mixed.n_seen
-    short = dataclasses.replace(mixed, history=(Reading(1_000, 0.1, 0.01, 0.2),))
+    short = dataclasses.replace(mixed, mmd_path=(MmdPoint(1_000, 0.1, 0.01, 0.2),))
     assert view_of(short).trace.rows == (1_000, 581_012)
-    assert view_of(dataclasses.replace(mixed, history=())).trace.mmd == (mixed.mmd,)
+    assert view_of(dataclasses.replace(mixed, mmd_path=())).trace.mmd == (mixed.mmd,)
 
 
 @pytest.mark.parametrize("value", [0.0, float("nan")])
 def test_a_trace_that_cannot_be_drawn_is_said_in_words(mixed, value):
-    flat = tuple(Reading(rows, value, value, value) for rows in (1_000, 2_000))
-    view = view_of(dataclasses.replace(mixed, history=flat))
+    flat = tuple(MmdPoint(rows, value, value, value) for rows in (1_000, 2_000))
+    view = view_of(dataclasses.replace(mixed, mmd_path=flat))
     assert not view.trace.is_drawn
     assert "too few rows to follow" in render_summary(view)
     assert "too few rows to follow" not in render_summary(view_of(mixed))

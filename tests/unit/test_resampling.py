@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from supersample._random import Seed
-from supersample.discrepancy.resampling import deal
+from supersample.discrepancy.resampling import resampled_labels
 
 M, N, COLUMNS = 13, 37, 4000
 
 
 def dealt(how, block_rows, columns=COLUMNS):
-    pairs = list(deal(how, (M, N), columns, block_rows, Seed(3)))
+    pairs = list(resampled_labels(how, (M, N), columns, block_rows, Seed(3)))
     first = np.concatenate([first for first, _ in pairs])
     second = [second for _, second in pairs]
     return first, 1 - first if second[0] is None else np.concatenate(second)

@@ -73,7 +73,7 @@ def test_expectations_are_near_those_of_the_data(summary):
     weights = table.column("weight").to_numpy() / table.column("weight").to_numpy().sum()
     truth = float(weights @ table.column("x").to_numpy())
     assert abs(summary.expect("x") - truth) < 0.05
-    assert abs(summary.expect("x", weights="quadrature") - truth) < 0.05
+    assert abs(summary.expect("x", weighting="quadrature") - truth) < 0.05
     large = summary.expect(lambda rows: np.array(rows.column("size").to_pylist()) == "large")
     assert abs(large - float(weights @ (np.array(table.column("size").to_pylist()) == "large"))) < 0.06
     both = summary.expect(lambda rows: np.stack([rows.column("x").to_numpy(), rows.column("x").to_numpy() ** 2], axis=1))
@@ -237,8 +237,8 @@ def test_history_is_read_at_doublings_whatever_the_batches():
     table = _table(40_000)
     whole = ss.summarize(table, prototypes=10, criticisms=0, random_state=0)
     parts = ss.summarize((table.slice(i, 777) for i in range(0, 40_000, 777)), prototypes=10, criticisms=0, random_state=0)
-    assert [each.rows for each in whole.history] == [8192, 16_384, 32_768]
-    assert whole.history == parts.history
+    assert [each.rows for each in whole.mmd_path] == [8192, 16_384, 32_768]
+    assert whole.mmd_path == parts.mmd_path
 
 
 def test_values_that_go_missing_on_one_side_name_their_column():
@@ -320,8 +320,8 @@ def test_expectations_of_columns_leave_out_missing_values():
     assert ss.summarize(spans, prototypes=60).expect("span") == pytest.approx(29.5)
     with pytest.raises(InputTypeError, match=r"column of numbers, got 'when' of type timestamp\[s\].*to_pandas"):
         summary.expect("when")
-    with pytest.raises(InputError, match="weights must be one of 'uniform', 'share', 'quadrature', got ndarray"):
-        summary.expect("x", weights=np.ones(60))
+    with pytest.raises(InputError, match="weighting must be one of 'uniform', 'share', 'quadrature', got ndarray"):
+        summary.expect("x", weighting=np.ones(60))
 
 
 def test_the_column_of_weights_is_named():

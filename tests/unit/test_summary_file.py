@@ -37,7 +37,7 @@ def test_what_is_saved_comes_back(summary, tmp_path):
     assert again.to_bytes() == summary.to_bytes()
     for name in ("prototypes", "criticisms", "background"):
         assert getattr(again, name).equals(getattr(summary, name))
-    for name in ("n_seen", "mmd", "mmd_error", "random_mmd", "energy", "columns", "history", "kernel", "source"):
+    for name in ("n_seen", "mmd", "mmd_error", "random_mmd", "energy", "columns", "mmd_path", "kernel", "source"):
         assert getattr(again, name) == getattr(summary, name)
     assert again.feature_map == summary.feature_map
     assert [each.name for each in tmp_path.iterdir()] == ["s.ss"]

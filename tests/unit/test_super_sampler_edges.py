@@ -229,5 +229,5 @@ def test_far_more_steps_than_candidates_take_no_room(monkeypatch):
 
     monkeypatch.setattr(importlib.import_module("supersample.selection.batch.frank_wolfe"), "Atoms", Told)  # not the function
     for m, start in ((400, None), (500, found), (20, None)):
-        assert ss.frank_wolfe(data, m, variant="fully-corrective", start=start).mmd.size == m
+        assert ss.frank_wolfe(data, m, variant="fully-corrective", resume=start).mmd.size == m
     assert rooms == [40, 40 + len(found), 20]

@@ -39,11 +39,11 @@ def demo(folder: Path) -> None:
         from supersample.summary import summarize
     folder.mkdir(parents=True, exist_ok=True)
     digits = _digits()
-    begun = time.perf_counter()
+    started = time.perf_counter()
     summary = summarize(_stream(digits), 10, 5, columns=["image"], random_state=0)
     summary.source = "handwritten digits"
     told = _told(summary)
-    say(f"{summary.n_seen:,} handwritten digits, read once in batches of {_BATCH} ({time.perf_counter() - begun:.1f} s)\n")
+    say(f"{summary.n_seen:,} handwritten digits, read once in batches of {_BATCH} ({time.perf_counter() - started:.1f} s)\n")
     tell(told)
 
     half = digits.num_rows // 2

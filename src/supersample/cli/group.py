@@ -22,9 +22,9 @@ __all__ = ["COMMANDS", "group"]
 COMMANDS = {
     "summarize": ("supersample.cli.summarize", "Find the rows that stand for a table."),
     "compare": ("supersample.cli.compare", "Do two data sets, or summaries, differ, and where?"),
-    "merge": ("supersample.cli.stored", "Make one summary of several."),
-    "show": ("supersample.cli.stored", "Print what a saved summary says."),
-    "report": ("supersample.cli.stored", "Write the page of a saved summary."),
+    "merge": ("supersample.cli.merge", "Make one summary of several."),
+    "show": ("supersample.cli.show", "Print what a saved summary says."),
+    "report": ("supersample.cli.report", "Write the page of a saved summary."),
     "demo": ("supersample.cli.demo", "See it work on handwritten digits."),
 }
 

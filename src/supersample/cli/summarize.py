@@ -1,5 +1,6 @@
 """supersample summarize: data in, a summary out."""
 
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -81,11 +82,11 @@ def _refuse_equal(paths: dict[str, Path | None]) -> None:
 
 def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of ss.summarize that were given; the others keep its defaults."""
-    names = ("prototypes", "criticisms", "weight", "kernel", "bandwidth", "features", "n_features", "checkpoint")
+    with starting():
+        from supersample.summary.summarizing import Options
+    options["columns"] = parse_columns(options["columns"])
+    names = (*(field.name for field in fields(Options)), "checkpoint")
     settings = {name: options[name] for name in names if options[name] is not None}
-    columns = parse_columns(options["columns"])
-    if columns is not None:
-        settings["columns"] = columns
     if options["seed"] is not None:
         settings["random_state"] = options["seed"]
     if options["like"] is not None:

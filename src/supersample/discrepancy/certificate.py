@@ -11,7 +11,7 @@ from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.features.landmark import Landmark
 from supersample.features.nystroem import Nystroem
-from supersample.features.random_fourier import Waves
+from supersample.features.random_fourier import RandomFourier
 
 __all__ = ["Certificate", "captured_energy", "certify", "checked_bound", "random_baseline", "theorem_one"]
 
@@ -37,7 +37,7 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certifica
     difference = moments.mean() - held_out.transform(points).mean(axis=0, dtype=np.float64)
     squares = difference * difference
     mmd = float(np.sqrt(squares.sum()))
-    if not isinstance(held_out, Waves):
+    if not isinstance(held_out, RandomFourier):
         return Certificate(mmd, float("nan"))
     each = held_out.terms(squares)
     spread = float(each.std(ddof=1)) / np.sqrt(each.size)

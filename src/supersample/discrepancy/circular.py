@@ -15,6 +15,7 @@ from supersample._validation import check_count, check_weights, choose, shares
 from supersample.discrepancy.two_samples import pool, resolve_all, wave_map
 from supersample.errors import InputError
 from supersample.kernels import KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
 
 __all__ = ["circular_discrepancy", "circular_ensemble"]
 
@@ -58,6 +59,7 @@ def circular_ensemble(
     Y: PointsLike,
     *,
     kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
     distance: Distance = "sine",
     norm: float = 2.0,
     n_frequencies: int = 512,
@@ -80,7 +82,7 @@ def circular_ensemble(
         raise InputError(f"norm must be a number of at least 1, or inf, got {norm!r}")
     samples = pool(X, Y, min_rows=1)
     seed = as_seed(random_state)
-    (resolved,) = resolve_all([as_kernel(kernel)], samples, seed)
+    (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, seed)
     count = check_count(n_frequencies, "n_frequencies")
     frequencies = wave_map(resolved, "fourier", 2 * count, samples, seed).frequency_matrix(samples.x.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):

@@ -15,6 +15,7 @@ from supersample.discrepancy.two_samples import pool, resolve_all, wave_map
 from supersample.embedding import MeanEmbedding
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
 
 __all__ = ["METHODS", "Estimator", "Method", "choose_estimator", "mmd2"]
 
@@ -30,6 +31,7 @@ def mmd2(
     Y: PointsLike,
     *,
     kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
     method: Method = "exact",
     estimator: Estimator | None = None,
     n_features: int = 1024,
@@ -49,7 +51,7 @@ def mmd2(
             frequency of the paper); O((m + n) d D), or D log d in place of d D.
         block: the mean over blocks of about sqrt(min(m, n)) rows (B-test, Zaremba et al. 2013); O((m + n)^1.5 d).
         linear: the same with two rows a block (MMD-linear, but all rows are used when m and n differ); O((m + n) d).
-    kernel: a name, a kernel, or a function of two arrays; a "median" bandwidth is taken from the pooled rows.
+    kernel: a name, with `bandwidth`, a kernel, or a function of two arrays; a "median" bandwidth is taken from the pooled rows.
     weight_x, weight_y: a weight for each row, not for "block" and "linear".
     random_state: draws the frequencies, and the rows that the median distance is taken from.
 
@@ -64,7 +66,7 @@ def mmd2(
     seed = as_seed(random_state)
     wx = None if weight_x is None else check_weights(weight_x, samples.x.shape[0], "weight_x")
     wy = None if weight_y is None else check_weights(weight_y, samples.y.shape[0], "weight_y")
-    (resolved,) = resolve_all([as_kernel(kernel)], samples, seed)
+    (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, seed)
     if method == "exact":
         return _exact(samples.x, samples.y, wx, wy, resolved, chosen)
     if method in ("fourier", "fastfood"):

@@ -10,11 +10,11 @@ from supersample._random import Seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread
 from supersample._typing import Floats, Reals
 from supersample.discrepancy.mmd import Estimator
-from supersample.discrepancy.resampling import Resampling, deal
+from supersample.discrepancy.resampling import Resampling, resampled_labels
 from supersample.discrepancy.two_samples import TwoSamples, wave_map
 from supersample.kernels import Kernel, Stationary
 
-__all__ = ["ExactForms", "FeatureForms", "Forms", "Pairs"]
+__all__ = ["ExactSums", "FeatureSums", "PairSums", "ResampledSums"]
 
 #: Elements of features held at a time, over all kernels of a family.
 _BLOCK_ELEMENTS = 1 << 23
@@ -22,7 +22,7 @@ _BLOCK_ELEMENTS = 1 << 23
 _SPECTRUM_ROWS = 4000
 
 
-class Pairs(NamedTuple):
+class PairSums(NamedTuple):
     """For each resample: sums of k over pairs within x, within y and across, and of k(x, x) within each."""
 
     xx: Floats
@@ -46,11 +46,11 @@ class Pairs(NamedTuple):
         return float((self.x_diagonal + self.y_diagonal - total / n_pooled)[0]) / (n_pooled - 1)
 
 
-class Forms(ABC):
+class ResampledSums(ABC):
     """The kernel matrix of the pooled rows, which is not stored."""
 
     @abstractmethod
-    def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[Pairs]:
+    def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[PairSums]:
         """Return the sums over pairs for each kernel of the family."""
 
     @abstractmethod
@@ -58,8 +58,8 @@ class Forms(ABC):
         """Return the eigenvalues of the pooled covariance of the first kernel, scaled to the trace of all rows."""
 
 
-class FeatureForms(Forms):
-    """Forms in the space of random features: n x D x columns multiplications, without kernel values."""
+class FeatureSums(ResampledSums):
+    """ResampledSums in the space of random features: n x D x columns multiplications, without kernel values."""
 
     def __init__(self, samples: TwoSamples, kernels: Sequence[Kernel], method: str, n_features: int, seed: Seed) -> None:
         self.samples = samples
@@ -69,14 +69,14 @@ class FeatureForms(Forms):
         self._only_block: list[Reals] | None = None
         self._centres: list[Reals] | None = None
 
-    def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[Pairs]:
+    def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[PairSums]:
         """Sum features over each resample; sums over pairs are inner products of these."""
         sizes = (self.samples.x.shape[0], self.samples.y.shape[0])
         width = self.maps[0].n_features
         sums = [np.zeros((2, width, n_columns)) for _ in self.maps]
         diagonals = [np.zeros((2, n_columns)) for _ in self.maps]
         start = 0
-        for first, second in deal(how, sizes, n_columns, self.rows, seed):
+        for first, second in resampled_labels(how, sizes, n_columns, self.rows, seed):
             for index, features in enumerate(self._features(start, start + first.shape[0])):
                 norms = np.einsum("ij,ij->i", features, features)
                 mine = features.T @ first
@@ -87,7 +87,7 @@ class FeatureForms(Forms):
                 diagonals[index] += np.stack([mine, other])
             start += first.shape[0]
         return [
-            Pairs(
+            PairSums(
                 np.einsum("ij,ij->j", total[0], total[0]),
                 np.einsum("ij,ij->j", total[1], total[1]),
                 np.einsum("ij,ij->j", total[0], total[1]),
@@ -130,23 +130,23 @@ class FeatureForms(Forms):
         return outs
 
 
-class ExactForms(Forms):
-    """Forms of the exact kernel, a block of rows of the Gram matrix at a time; n^2 (d + columns) operations."""
+class ExactSums(ResampledSums):
+    """ResampledSums of the exact kernel, a block of rows of the Gram matrix at a time; n^2 (d + columns) operations."""
 
     def __init__(self, samples: TwoSamples, kernels: Sequence[Kernel]) -> None:
         self.samples = samples
         self.kernels = kernels
         self.points = samples.rows(0, samples.n).astype(np.float64)
 
-    def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[Pairs]:
+    def pairs(self, how: Resampling, n_columns: int, seed: Seed) -> list[PairSums]:
         """Multiply blocks of the Gram matrix with the label matrix."""
         sizes = (self.samples.x.shape[0], self.samples.y.shape[0])
-        ((first, second),) = deal(how, sizes, n_columns, self.samples.n, seed)
+        ((first, second),) = resampled_labels(how, sizes, n_columns, self.samples.n, seed)
         x = first.astype(np.float64)
         y = 1.0 - x if second is None else second.astype(np.float64)
         return [self._pairs(kernel, x, y) for kernel in self.kernels]
 
-    def _pairs(self, kernel: Kernel, x: Floats, y: Floats) -> Pairs:
+    def _pairs(self, kernel: Kernel, x: Floats, y: Floats) -> PairSums:
         n = self.points.shape[0]
 
         def work(rows: slice) -> Floats:
@@ -163,7 +163,7 @@ class ExactForms(Forms):
 
         xx, yy, xy = np.sum(map_blocks(work, cut(n, BLOCK_ROWS)), axis=0)
         diagonal = kernel.diagonal(self.points)
-        return Pairs(xx, yy, xy, diagonal @ x, diagonal @ y)
+        return PairSums(xx, yy, xy, diagonal @ x, diagonal @ y)
 
     def spectrum(self, seed: Seed) -> Floats:
         """Take the eigenvalues of the centred Gram matrix of a sample, and the trace of all rows."""

@@ -12,12 +12,12 @@ import numpy.typing as npt
 from supersample._random import Seed
 from supersample._typing import Reals
 
-__all__ = ["Resampling", "deal"]
+__all__ = ["Resampling", "resampled_labels"]
 
 Resampling = Literal["observed", "permutation", "bootstrap", "gaussian"]
 
 
-def deal(
+def resampled_labels(
     how: Resampling, sizes: tuple[int, int], n_columns: int, block_rows: int, seed: Seed
 ) -> Iterator[tuple[Reals, Reals | None]]:
     """Yield, for each block of pooled rows, the count of each row in the first and in the second sample (rows x columns).

@@ -12,11 +12,12 @@ from supersample._validation import check_count, choose
 from supersample.discrepancy import weighted_chi2
 from supersample.discrepancy.blocks import block_values
 from supersample.discrepancy.mmd import METHODS, Estimator, Method, choose_estimator
-from supersample.discrepancy.resampled_mmd import ExactForms, FeatureForms, Forms
+from supersample.discrepancy.resampled_mmd import ExactSums, FeatureSums, ResampledSums
 from supersample.discrepancy.result import QUANTILES, TestResult
 from supersample.discrepancy.two_samples import TwoSamples, pool, resolve_all
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_family
+from supersample.kernels.bandwidth import Bandwidth
 
 __all__ = ["two_sample_test"]
 
@@ -31,6 +32,7 @@ def two_sample_test(
     Y: PointsLike,
     *,
     kernel: KernelLike | Sequence[KernelLike | float] = "gaussian",
+    bandwidth: Bandwidth = "median",
     method: Method = "fourier",
     null: Null | None = None,
     estimator: Estimator | None = None,
@@ -52,9 +54,9 @@ def two_sample_test(
             resampling. Asymptotically exact. For a family of kernels there is no closed form, and it is simulated.
         normal: for "block" and "linear" only, since their statistics are means over independent blocks; Student's t.
             Conservative with few blocks.
-    kernel: one kernel, or a family as a list of kernels or of bandwidths; then the statistic is the largest MMD^2 over the
-        family and the null distribution is maximised in the same way, so the level holds. A "median" bandwidth comes from
-        the pooled rows, whatever their sample.
+    kernel: one kernel, by name with `bandwidth` or as an object, or a family as a list of kernels or of bandwidths; then the
+        statistic is the largest MMD^2 over the family and the null distribution is maximised in the same way, so the level
+        holds. A "median" bandwidth comes from the pooled rows, whatever their sample.
 
     The p-value of a resampled null is (1 + #{null >= observed}) / (1 + n_resamples); no p-value is ever 0.
 
@@ -73,21 +75,23 @@ def two_sample_test(
     check_count(n_features, "n_features")
     samples = pool(X, Y, min_rows=2)
     seed = as_seed(random_state)
-    kernels = resolve_all(as_family(kernel), samples, seed)
+    kernels = resolve_all(as_family(kernel, bandwidth), samples, seed)
     if chosen_null == "normal":
         return _normal_test(samples, kernels, method)
     by_features = method in ("fourier", "fastfood")
-    forms: Forms = FeatureForms(samples, kernels, method, n_features, seed) if by_features else ExactForms(samples, kernels)
+    sums: ResampledSums = (
+        FeatureSums(samples, kernels, method, n_features, seed) if by_features else ExactSums(samples, kernels)
+    )
     m, n = samples.x.shape[0], samples.y.shape[0]
-    each = [float(pairs.statistics(m, n, chosen)[0]) for pairs in forms.pairs("observed", 1, seed)]
+    each = [float(pairs.statistics(m, n, chosen)[0]) for pairs in sums.pairs("observed", 1, seed)]
     if not bool(np.isfinite(each).all()):
         raise InputError("kernel must give a finite discrepancy between X and Y, and does not; scale them, or pass another one")
     best = int(np.argmax(each))
     spectral = chosen_null == "spectral" and len(kernels) == 1
     if spectral:
-        pvalue, quantiles = _spectral(each[0], forms, m, n, chosen, seed)
+        pvalue, quantiles = _spectral(each[0], sums, m, n, chosen, seed)
     else:
-        values = _null_values(forms, chosen_null, count, m, n, chosen, seed)
+        values = _null_values(sums, chosen_null, count, m, n, chosen, seed)
         pvalue = _resampled_pvalue(each[best], values)
         quantiles = {level: float(np.quantile(values, level)) for level in QUANTILES}
     return TestResult(
@@ -117,15 +121,15 @@ def _choose_null(null: str | None, method: str) -> str:
     return null
 
 
-def _null_values(forms: Forms, null: str, count: int, m: int, n: int, estimator: Estimator, seed: Seed) -> Floats:
+def _null_values(sums: ResampledSums, null: str, count: int, m: int, n: int, estimator: Estimator, seed: Seed) -> Floats:
     """Return `count` statistics from the null distribution, each the largest over the family."""
     if null != "spectral":
-        dealt = forms.pairs("permutation" if null == "permutation" else "bootstrap", count, seed)
+        dealt = sums.pairs("permutation" if null == "permutation" else "bootstrap", count, seed)
         return np.asarray(np.max([pairs.statistics(m, n, estimator) for pairs in dealt], axis=0))
     # In the limit the difference of means is Gaussian with the pooled covariance: a normal combination of centred rows.
     spread = 1.0 / m + 1.0 / n
     values = []
-    for simulated, observed in zip(forms.pairs("gaussian", count, seed), forms.pairs("observed", 1, seed), strict=True):
+    for simulated, observed in zip(sums.pairs("gaussian", count, seed), sums.pairs("observed", 1, seed), strict=True):
         shift = observed.trace(m + n) if estimator == "unbiased" else 0.0
         values.append(spread * (simulated.xx / (m + n - 1.0) - shift))
     return np.asarray(np.max(values, axis=0))
@@ -137,10 +141,10 @@ def _resampled_pvalue(observed: float, values: Floats) -> float:
 
 
 def _spectral(
-    observed: float, forms: Forms, m: int, n: int, estimator: Estimator, seed: Seed
+    observed: float, sums: ResampledSums, m: int, n: int, estimator: Estimator, seed: Seed
 ) -> tuple[float, dict[float, float]]:
     """Compare m n / (m + n) MMD_b^2 with its limit sum_l lambda_l chi^2_1 (Gretton et al. 2009)."""
-    weights = forms.spectrum(seed)
+    weights = sums.spectrum(seed)
     trace = float(weights.sum())
     if not trace > 0:
         return 1.0, dict.fromkeys(QUANTILES, 0.0)

@@ -10,7 +10,7 @@ from supersample._typing import Floats, Points, PointsLike
 from supersample._validation import check_points, check_same_width
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier
-from supersample.features.random_fourier import Waves
+from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel
 
 __all__ = ["TwoSamples", "pool", "resolve_all", "wave_map"]
@@ -72,7 +72,7 @@ def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> t
     return tuple(kernel.resolve(rows) for kernel in kernels)
 
 
-def wave_map(kernel: Kernel, method: str, n_features: int, samples: TwoSamples, seed: Seed) -> Waves:
+def wave_map(kernel: Kernel, method: str, n_features: int, samples: TwoSamples, seed: Seed) -> RandomFourier:
     """Build the map of method "fourier" or "fastfood"; one seed gives shared frequencies."""
     if not kernel.has_spectrum:
         raise InputError(

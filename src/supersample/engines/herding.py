@@ -4,9 +4,9 @@ Algorithm 2 of Khanna, Hodgkinson and Mahoney 2021. All machines have the same t
 its embedding.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -14,16 +14,17 @@ from supersample._random import Seed, as_seed
 from supersample._typing import Floats
 from supersample._validation import check_count
 from supersample.embedding import moments
-from supersample.engines.herding_tasks import METHODS, arrays_of, choose_from, deal, embed, matrix, moments_of
+from supersample.engines.herding_tasks import METHODS, arrays_of, choose_from, deal_out, embed, matrix, moments_of
 from supersample.engines.partition_tasks import rows_of, tree
+from supersample.engines.protocol import Cluster
 from supersample.errors import InputError
 from supersample.kernels import as_kernel
-from supersample.measures.mean_only import Embedded
+from supersample.measures.mean_only import MeanOnly
 from supersample.selection import Selection
 from supersample.selection.stream.plan import WARM_UP, Plan, Settings, make_plan
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Cluster", "Distributed", "select"]
+__all__ = ["Distributed", "select"]
 
 
 @dataclass(frozen=True)
@@ -38,19 +39,6 @@ class Distributed(Selection):
     best: int = 0
 
 
-class Cluster(Protocol):
-    """What distributed herding needs of an engine: work on partitions in order, and on groups of rows from all of them."""
-
-    def heads(self) -> Iterator[bytes]:
-        """Yield the first rows of partitions, in order and lazily."""
-
-    def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
-        """Return work(index, rows) for each partition."""
-
-    def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
-        """Return work(pieces) for each group, with the pieces that `split` cut for it from each partition."""
-
-
 def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distributed:
     """Choose m rows of a cluster's frame by Algorithm 2, with as many random parts as the frame has partitions.
 
@@ -60,8 +48,8 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
     """
     given = {name: value for name, value in options.items() if name not in ("candidates", "m")}
     m, seed = check_count(options["m"], "m"), as_seed(given.pop("random_state"))
-    if given["start"] is not None:
-        raise InputError("start must be left out for candidates on a cluster; gather them, or choose again")
+    if given["resume"] is not None:
+        raise InputError("resume must be left out for candidates on a cluster; gather them, or choose again")
     names, points = _first_points(cluster)
     plan = _planned(given, points, m, seed)
     METHODS[method](points[:1], min(m, 1), **given)  # refuses wrong options before all rows are read
@@ -71,10 +59,10 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
         raise InputError(f"m must not be more than the {sum(counts)} candidates, got {m}; ask for fewer")
     if plan is not None:
         first, second = (tree([sums[place] for _, sums in passed], moments.merge).mean() for place in (0, 1))
-        given["target"] = Embedded(plan.feature_map, first, plan.held_out, second, points.shape[1])
+        given["target"] = MeanOnly(plan.feature_map, first, plan.held_out, second, points.shape[1])
     given["random_state"] = seed.child("choice").sequence()
     found = cluster.grouped(
-        lambda index, rows: deal(index, rows, names, counts, seed), lambda pieces: choose_from(pieces, m, method, given)
+        lambda index, rows: deal_out(index, rows, names, counts, seed), lambda pieces: choose_from(pieces, m, method, given)
     )
     return _best(found, m, method, given, np.concatenate([[0], np.cumsum(counts)[:-1]]))
 

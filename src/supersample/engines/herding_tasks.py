@@ -14,12 +14,12 @@ from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.engines.partition_tasks import naming
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.encoding.columns import numbers_of
+from supersample.records.encoding.values import numbers_of
 from supersample.records.sources import open_source
 from supersample.selection import Selection, herd, sbq, wkh
 from supersample.selection.stream.plan import Plan
 
-__all__ = ["METHODS", "arrays_of", "bytes_of", "choose_from", "deal", "embed", "matrix", "moments_of"]
+__all__ = ["METHODS", "arrays_of", "bytes_of", "choose_from", "deal_out", "embed", "matrix", "moments_of"]
 
 METHODS = {"herd": herd, "sbq": sbq, "wkh": wkh}
 _FIELDS = ("totals", "errors", "partials", "counts")
@@ -87,7 +87,7 @@ def moments_of(data: bytes) -> tuple[int, list[Moments]]:
     return int(held["rows"]), [Moments(*(held[f"{place}{name}"] for name in _FIELDS)) for place in (0, 1) if "1totals" in held]
 
 
-def deal(index: int, source: Any, names: Sequence[str], counts: Sequence[int], seed: Seed) -> list[bytes]:
+def deal_out(index: int, source: Any, names: Sequence[str], counts: Sequence[int], seed: Seed) -> list[bytes]:
     """Deal the rows of a partition out to groups at random, each row with its place in the partition.
 
     There are as many groups as partitions. They are of one size up to a row of each partition, so that all take about as long.

@@ -7,11 +7,9 @@ from typing import Any
 from supersample.engines.partition_tasks import packed, warm_up
 from supersample.errors import InputError, InputTypeError
 from supersample.summary.state import Request, State
-from supersample.summary.summarizing import empty_like, request_of
+from supersample.summary.summarizing import Options
 
 __all__ = ["Job", "job_of"]
-
-_ASKED = ("prototypes", "criticisms", "columns", "weight", "kernel", "bandwidth", "features", "n_features")
 
 
 @dataclass(frozen=True)
@@ -39,8 +37,8 @@ def job_of(options: Mapping[str, Any]) -> Job:
             f"progress must be True or False for partitions of a cluster, whose own display is used, got "
             f"{type(options['progress']).__name__}"
         )
-    asked = {name: options[name] for name in _ASKED}
+    asked = Options.of(options)
     if options["like"] is not None:
-        state = empty_like(options["like"], asked, options["random_state"])
+        state = asked.empty_like(options["like"], options["random_state"])
         return Job(state.request, state, options["progress"])
-    return Job(request_of(asked, options["random_state"]), None, options["progress"])
+    return Job(asked.request(options["random_state"]), None, options["progress"])

@@ -118,7 +118,7 @@ def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
 
     Time O(n (d D + M)); memory of a batch and of the state, if the source is read in batches.
     """
-    state = states.part(_unpacked(empty, begun=False), index)
+    state = states.part(_unpacked(empty, with_rows=False), index)
     with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
@@ -215,13 +215,13 @@ def _written(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def _unpacked(data: bytes, *, begun: bool = True) -> State:
-    """Return the state of a partition with rows or, if begun is False, the empty one that all start from."""
+def _unpacked(data: bytes, *, with_rows: bool = True) -> State:
+    """Return the state of a partition with rows or, if with_rows is False, the empty one that all start from."""
     restored = restore(data, "the state of a partition")
     state = restored.state
     if restored.kind != "partition" or state.encoding is None:
         raise InputError(f"the state of a partition must be one that a worker made, got a {restored.kind}; run again")
-    plan = state.plan if not begun else None if state.stream is None else state.stream.plan
-    if plan is None or begun == (state.stream is None):
+    plan = state.plan if not with_rows else None if state.stream is None else state.stream.plan
+    if plan is None or with_rows == (state.stream is None):
         raise InputError("the state of a partition must have its features fixed, got one without; run again")
     return state

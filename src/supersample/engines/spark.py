@@ -12,7 +12,7 @@ from pyspark import StorageLevel, TaskContext
 
 from supersample.engines.job import Job
 from supersample.engines.partition_tasks import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
-from supersample.engines.spark_failures import told
+from supersample.engines.spark_failures import spark_errors
 from supersample.errors import InputError, InputTypeError
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
@@ -34,12 +34,12 @@ def run(frame: Any, job: Job) -> Summary:
     """
     frame = _checked(frame)
     empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
-    with told(frame, "one summary for each partition"):
+    with spark_errors(frame, "one summary for each partition"):
         states = _each(frame, lambda index, rows: summarize_part(empty, index, rows)).persist(StorageLevel.DISK_ONLY)
     try:
-        with told(frame, "one summary for each partition", parts=True):
+        with spark_errors(frame, "one summary for each partition", parts=True):
             n_parts = 1 + max((row.part for row in states.select("part").collect()), default=0)
-        with told(frame, f"merge of {n_parts} summaries"):
+        with spark_errors(frame, f"merge of {n_parts} summaries"):
             found = _merged(states, n_parts).collect()
     finally:
         states.unpersist()
@@ -57,7 +57,7 @@ class _Cluster:
         return _heads(self.frame, None)
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
-        with told(self.frame, "first pass", parts=True):
+        with spark_errors(self.frame, "first pass", parts=True):
             rows = _each(self.frame, lambda index, rows: work(index, rows), empty=work).collect()
         self.count = len(rows)
         return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
@@ -74,7 +74,7 @@ class _Cluster:
             ordered = pieces.sort_by("part")
             return _like(pieces, ordered.column("pair")[0].as_py(), work(ordered.column("state").to_pylist()))
 
-        with told(self.frame, f"choice in {self.count} parts"):
+        with spark_errors(self.frame, f"choice in {self.count} parts"):
             pieces = plain.mapInArrow(dealt, _SCHEMA + ", pair long").repartition(self.count, "pair")
             rows = pieces.groupBy("pair").applyInArrow(chosen, _SCHEMA).collect()
         return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
@@ -98,10 +98,10 @@ def _checked(frame: Any) -> Any:
 
 def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
     """Yield heads of partitions in order. `take` runs the first partitions first, and no more than it needs."""
-    with told(frame, "first rows"):
+    with spark_errors(frame, "first rows"):
         heads = _each(frame, lambda index, rows: head(index, weight, rows))
     for group in growing(1 << 30):
-        with told(frame, "first rows", parts=True):
+        with spark_errors(frame, "first rows", parts=True):
             rows = heads.take(group.stop)
         yield from (bytes(row.state) for row in rows[group.start :] if row.state)
         if len(rows) < group.stop:

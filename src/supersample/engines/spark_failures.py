@@ -19,7 +19,7 @@ from supersample._text import one_line
 from supersample.engines.partition_tasks import failed, stopped
 from supersample.errors import SupersampleError
 
-__all__ = ["told"]
+__all__ = ["spark_errors"]
 
 _DESCRIPTION = "spark.job.description"
 #: Milliseconds to wait for the status store.
@@ -27,7 +27,7 @@ _PATIENCE = 10_000
 
 
 @contextmanager
-def told(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
+def spark_errors(frame: Any, what: str, *, parts: bool = False) -> Iterator[None]:
     """Label what runs in Spark's own displays, and turn its failure into one error.
 
     parts: the last stage has one task for each partition of the frame, so a task that fails there is named as a partition.

@@ -5,6 +5,7 @@ from supersample.features.fastfood import Fastfood
 from supersample.features.fisher import Fisher
 from supersample.features.fourier import Fourier
 from supersample.features.landmark import Landmark
+from supersample.features.named import FeaturesLike, register
 from supersample.features.nystroem import Nystroem
 
-__all__ = ["Fastfood", "FeatureMap", "Fisher", "Fourier", "Landmark", "Nystroem"]
+__all__ = ["Fastfood", "FeatureMap", "FeaturesLike", "Fisher", "Fourier", "Landmark", "Nystroem", "register"]

@@ -23,8 +23,8 @@ class FeatureMap(ABC):
     Two maps are equal when their identities are: same kernel, same parameters, same seed. Row i of `transform(points)` depends
     on row i alone, bit for bit, whatever other rows are passed with it.
 
-    To write your own map, set the three attributes and define `identity` and `fill`. Such a map cannot be stored with a
-    summary.
+    To write your own map, set the three attributes and define `identity` and `fill`; to store it with a summary, register it
+    with `supersample.features.register`.
 
     >>> import supersample as ss
     >>> one, same = (ss.features.Fourier(ss.kernels.Gaussian(1.0), 8, random_state=0) for _ in range(2))
@@ -99,5 +99,5 @@ def as_dtype(dtype: npt.DTypeLike) -> np.dtype[Any]:
 def require_features(features: Features, shape: tuple[int, ...], kernel: Kernel | None, whose: str) -> None:
     """Refuse stored features of another shape, or larger than the kernel allows."""
     require(features.shape == shape, f"{whose} has other features than its map")
-    largest = 0.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.k0))
+    largest = 0.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.largest))
     require(within(features, largest), f"{whose} has impossible features")

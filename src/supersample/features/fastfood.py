@@ -11,7 +11,7 @@ from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Indices, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.random_fourier import Waves
+from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Fastfood"]
@@ -36,7 +36,7 @@ class _Factors(NamedTuple):
     tag="map",
     make="restored",
 )  # fmt: skip
-class Fastfood(Waves):
+class Fastfood(RandomFourier):
     """Fourier features of a radial kernel by products of Hadamard and diagonal matrices (Le, Sarlos and Smola 2013).
 
     The projection is V x with V = S H G P H B / sqrt(d') on inputs padded with zeros to d' = 2^q; blocks are stacked to any

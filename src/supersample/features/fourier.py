@@ -12,7 +12,7 @@ from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, sto
 from supersample._typing import Floats, RandomState, Reals
 from supersample._validation import choose
 from supersample.errors import InputError
-from supersample.features.random_fourier import Waves
+from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Fourier"]
@@ -28,7 +28,7 @@ __all__ = ["Fourier"]
     tag="map",
     make="restored",
 )  # fmt: skip
-class Fourier(Waves):
+class Fourier(RandomFourier):
     """Random Fourier features of a shift-invariant kernel (Rahimi and Recht 2007).
 
     See also Paige, Sejdinovic and Wood 2016, eq. 8, and Zhao and Meng 2015, section 2.2. The frequencies are drawn from the

@@ -13,10 +13,10 @@ from supersample.errors import InputError
 from supersample.features.base import FeatureMap
 from supersample.features.fourier import Fourier
 from supersample.features.nystroem import Nystroem
-from supersample.features.random_fourier import Waves
+from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel, KernelLike
 
-__all__ = ["Judge", "held_out_map"]
+__all__ = ["HeldOut", "held_out_map"]
 
 #: Shares of the frequencies that have each stretch factor; the factor is 1 + stretch / sqrt(width).
 _SHARES = (0.5, 0.25, 0.25)
@@ -31,7 +31,7 @@ _TAIL_POWER = 4.0
     tag="map",
     make="restored",
 )
-class Judge(Waves):
+class HeldOut(RandomFourier):
     """Fourier features of a radial kernel by importance sampling, to estimate a small MMD without bias and with a small error.
 
     MMD^2 is the mean of |mean exp(iwx) - mean exp(iwy)|^2 over frequencies from the kernel's spectral measure p (Zhao and Meng
@@ -40,7 +40,7 @@ class Judge(Waves):
     mixture); frequency k has the weight r_k = p / q. The average of r_k |.|^2 is unbiased, and its terms are of similar size.
 
     >>> import supersample as ss
-    >>> phi = Judge(ss.kernels.Gaussian(1.0), 4096, random_state=0)
+    >>> phi = HeldOut(ss.kernels.Gaussian(1.0), 4096, random_state=0)
     >>> x = phi.transform([[0.0, 0.0], [1.0, 0.0]])
     >>> bool(abs(x[0] @ x[1] - 0.6065) < 0.05)
     True
@@ -58,7 +58,7 @@ class Judge(Waves):
         """Set kernel, size and seed; n_features must be even, since each frequency has a cosine and a sine."""
         super().__init__(kernel, n_features, form="paired", dtype=dtype, origin=origin, random_state=random_state)
         if self.n_features % 2:
-            raise InputError(f"n_features of Judge must be even, got {n_features}")
+            raise InputError(f"n_features of HeldOut must be even, got {n_features}")
         if not self.kernel.is_radial:
             raise InputError(f"Judge needs a kernel of the Euclidean distance, got {self.kernel!r}; use Fourier features")
 
@@ -109,12 +109,12 @@ class Judge(Waves):
 def held_out_map(
     kernel: Kernel, n_features: int, n_landmarks: int, sample: Floats, *, origin: Floats, random_state: RandomState
 ) -> FeatureMap:
-    """Return the best held-out map for this kernel: `Judge`, else Fourier, or Nystroem for kernels without a spectrum.
+    """Return the best held-out map for this kernel: `HeldOut`, else Fourier, or Nystroem for kernels without a spectrum.
 
     n_landmarks: the number of landmarks of Nystroem, chosen from `sample`.
     """
     if kernel.is_radial:
-        return Judge(kernel, n_features, origin=origin, random_state=random_state)
+        return HeldOut(kernel, n_features, origin=origin, random_state=random_state)
     if kernel.has_spectrum:
         return Fourier(kernel, n_features, origin=origin, random_state=random_state)
     return Nystroem.from_sample(kernel, sample, n_landmarks, random_state=random_state)

@@ -138,7 +138,7 @@ class Nystroem(FeatureMap):
         require(bool(np.isfinite(self.landmarks).all()), "the landmarks are not finite")
         require(1e-12 <= self.tolerance < 1, "the landmarks are impossible")
         # Eigenvalues under the tolerance, as a share of the largest, were left out; the largest is at least k(x, x).
-        most = 2.0 / np.sqrt(self.tolerance * self.kernel.k0)
+        most = 2.0 / np.sqrt(self.tolerance * float(self.kernel.diagonal(self.landmarks).max()))
         require(self.whitening.shape[0] == self.landmarks.shape[0], "the landmarks are incomplete")
         require(within(self.whitening, most), "the landmarks are impossible")
 

@@ -15,7 +15,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
 from supersample.kernels import KernelLike, Stationary
 
-__all__ = ["Waves"]
+__all__ = ["RandomFourier"]
 
 #: For bandwidths above 2^40 or below 2^-40, rows and frequencies are rescaled by a power of two.
 _FLOAT32_SAFE = 40.0
@@ -34,7 +34,7 @@ class _Prepared(NamedTuple):
     harmless: float
 
 
-class Waves(FeatureMap):
+class RandomFourier(FeatureMap):
     """Random waves: features cos(w.x) and sin(w.x) for frequencies w from the kernel's spectral measure.
 
     Frequencies, phases and amplitude are rounded to float32 for either dtype, so that the two dtypes differ only by the

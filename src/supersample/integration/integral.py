@@ -13,12 +13,12 @@ from supersample._validation import check_count, check_flag, choose
 from supersample.errors import InputError, InputTypeError
 from supersample.integration.evaluate import values_of
 from supersample.integration.likelihood import Prior, fitted
-from supersample.integration.problem import Asked, Begun, begin, go_on
+from supersample.integration.problem import PriorOptions, Problem, new_problem, resumed_problem
 from supersample.kernels import Kernel, KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical, Measure
 from supersample.selection import Selection, herd, sbq, wkh
-from supersample.selection.batch.candidates import ExactField
+from supersample.selection.batch.candidates import ExactCandidates
 from supersample.selection.batch.estimated_mmd import EXACT_ROWS, sampled_squares
 from supersample.selection.batch.noisy import noisy_points
 from supersample.selection.batch.weighting import free_weights
@@ -27,7 +27,7 @@ __all__ = ["Integral", "integrate"]
 
 _METHODS = {"wkh": wkh, "sbq": sbq, "herd": herd}
 #: Noise whose variance is below this share of k(x, x) is lost in the rounding of kernel values.
-_AUDIBLE = 1e-12
+_NEGLIGIBLE_NOISE = 1e-12
 #: Noise assumed when points are selected, as a share of the amplitude, if noise is fitted.
 _UNKNOWN = 0.1
 
@@ -43,7 +43,7 @@ class Integral:
 
     mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
     kernel, amplitude, noise: the prior f ~ GP(0, amplitude^2 k) and the standard deviation of the noise in the values.
-    indices, candidates: the points as rows of the candidates; begun: measure, prior and method that selected them. They are
+    indices, candidates: the points as rows of the candidates; problem: measure, prior and method that selected them. They are
     kept so that more points can be selected (`resume`). note: as in Selection.
 
     Memory O((n + N) d) for n calls and N candidates of d columns.
@@ -69,7 +69,7 @@ class Integral:
     indices: Indices
     candidates: Floats
     note: str = ""
-    begun: Begun | None = field(default=None, repr=False, compare=False)
+    problem: Problem | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         """Count the calls of the function."""
@@ -146,7 +146,7 @@ def integrate(
     count, by_rows, parts = check_count(n, "n"), check_flag(vectorized, "vectorized"), _parts(fit)
     if method is not None:
         choose(method, "method", tuple(_METHODS))
-    asked = Asked(
+    options = PriorOptions(
         kernel,
         bandwidth,
         None if amplitude is None else _positive(amplitude, "amplitude"),
@@ -155,39 +155,39 @@ def integrate(
         candidates,
     )
     seed = as_seed(random_state)
-    begun, prior = _begun(measure, asked, resume, count, seed)
+    problem, prior = _problem(measure, options, resume, count, seed)
     first = np.empty(0, dtype=np.int64) if resume is None else resume.indices
-    heard = begun.prior.noise
-    if heard == 0.0 and ("noise" in parts or prior.noise > 0.0):
-        heard = _UNKNOWN * begun.prior.amplitude
-    indices, note = _chosen(begun, count, first, heard, seed)
-    points = begun.candidates[indices]
+    noise_for_selection = problem.prior.noise
+    if noise_for_selection == 0.0 and ("noise" in parts or prior.noise > 0.0):
+        noise_for_selection = _UNKNOWN * problem.prior.amplitude
+    indices, note = _chosen(problem, count, first, noise_for_selection, seed)
+    points = problem.candidates[indices]
     values = values_of(f, points[first.size :], vectorized=by_rows)
     if resume is not None:
         values = np.concatenate([resume.values, values])
     if parts and values.size:
-        prior = fitted(begun.prior, points, values, parts)
-    return _posterior(begun, prior, indices, values, note, seed)
+        prior = fitted(problem.prior, points, values, parts)
+    return _posterior(problem, prior, indices, values, note, seed)
 
 
-def _begun(measure: Measure, asked: Asked, resume: Integral | None, count: int, seed: Seed) -> tuple[Begun, Prior]:
+def _problem(measure: Measure, options: PriorOptions, resume: Integral | None, count: int, seed: Seed) -> tuple[Problem, Prior]:
     """Return the state of a new or resumed integral, and its prior."""
     if resume is None:
-        begun = begin(measure, asked, seed)
-        prior = begun.prior
+        problem = new_problem(measure, options, seed)
+        prior = problem.prior
     else:
-        if not isinstance(resume, Integral) or resume.begun is None:
+        if not isinstance(resume, Integral) or resume.problem is None:
             raise InputTypeError(f"resume must be an Integral, as integrate returns, got {type(resume).__name__}")
         if count < len(resume):
             raise InputError(f"n counts the points of resume too: it must be at least {len(resume)}, got {count}")
         prior = Prior(resume.amplitude, resume.kernel, resume.noise)
-        begun = go_on(resume.begun, prior, measure, asked)
-    return begun, prior
+        problem = resumed_problem(resume.problem, prior, measure, options)
+    return problem, prior
 
 
-def _chosen(begun: Begun, count: int, first: Indices, noise: float, seed: Seed) -> tuple[Indices, str]:
+def _chosen(problem: Problem, count: int, first: Indices, noise: float, seed: Seed) -> tuple[Indices, str]:
     """Return where to call f, and a note if there are fewer places than asked for."""
-    target, pool, prior = begun.target, begun.candidates, begun.prior
+    target, pool, prior = problem.target, problem.candidates, problem.prior
     if count > pool.shape[0] and noise == 0.0:
         raise InputError(
             f"n must not be more than the {pool.shape[0]} candidates, got {count}: a value without noise is known after one "
@@ -196,22 +196,22 @@ def _chosen(begun: Begun, count: int, first: Indices, noise: float, seed: Seed) 
     features = target.features if isinstance(target, Empirical) else None
     ratio = (noise / prior.amplitude) ** 2
     state = seed.child("choice").sequence()
-    if begun.method != "herd" and ratio > _AUDIBLE * float(prior.kernel.diagonal(pool).max()):
+    if problem.method != "herd" and ratio > _NEGLIGIBLE_NOISE * float(prior.kernel.diagonal(pool).max()):
         near = isinstance(target, Empirical) and target.weights.size <= EXACT_ROWS
         known = target.by_points() if near and isinstance(target, Empirical) else target
-        space = ExactField(prior.kernel, pool, known)
-        return noisy_points(space, count, ratio, first, by_variance=begun.method == "sbq"), ""
-    start = Selection(first, pool[first], np.full(first.size, 1.0 / max(1, first.size)), np.empty(0))
+        space = ExactCandidates(prior.kernel, pool, known)
+        return noisy_points(space, count, ratio, first, by_variance=problem.method == "sbq"), ""
+    resumed = Selection(first, pool[first], np.full(first.size, 1.0 / max(1, first.size)), np.empty(0))
     given: dict[str, Any] = {"kernel": prior.kernel} if features is None else {"features": features}
-    found = _METHODS[begun.method](
-        pool, count, target=target, start=start, replace=noise > 0.0, random_state=state, weights="uniform", **given
+    found = _METHODS[problem.method](
+        pool, count, target=target, resume=resumed, replace=noise > 0.0, random_state=state, weighting="uniform", **given
     )
     short = found.note if len(found) < count else ""
     return found.indices, short
 
 
-def _posterior(begun: Begun, prior: Prior, indices: Indices, values: Floats, note: str, seed: Seed) -> Integral:
-    points, target = begun.candidates[indices], begun.target
+def _posterior(problem: Problem, prior: Prior, indices: Indices, values: Floats, note: str, seed: Seed) -> Integral:
+    points, target = problem.candidates[indices], problem.target
     exact = target.by_points() if isinstance(target, Empirical) else target
     ratio = (prior.noise / prior.amplitude) ** 2
     gram, z = np.empty((0, 0)), np.empty(0)
@@ -221,7 +221,7 @@ def _posterior(begun: Begun, prior: Prior, indices: Indices, values: Floats, not
     weights, explained, _ = free_weights(gram, z)
     # Large weights multiply the rounding of kernel values; the variance is at least that error.
     least = float(np.finfo(float).eps * np.abs(weights).sum() ** 2 * np.diag(gram).max(initial=0.0))
-    remarks = [begun.note, note]
+    remarks = [problem.note, note]
     if isinstance(exact, Empirical) and exact is not target and exact.weights.size > EXACT_ROWS and values.size:
         # E - z^T (K + r I)^-1 z is MMD^2 of the weights plus r times their squares; E itself would take N^2 kernel values.
         estimate = sampled_squares(prior.kernel, exact, points, weights[None], seed.child("held-out"))
@@ -240,9 +240,9 @@ def _posterior(begun: Begun, prior: Prior, indices: Indices, values: Floats, not
         prior.amplitude,
         prior.noise,
         indices,
-        begun.candidates,
+        problem.candidates,
         " ".join(filter(None, remarks)),
-        begun,
+        problem,
     )
 
 

@@ -16,13 +16,13 @@ from supersample.measures import Empirical, Measure
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.candidates import drawn_where_open
 
-__all__ = ["Asked", "Begun", "begin", "go_on"]
+__all__ = ["PriorOptions", "Problem", "new_problem", "resumed_problem"]
 
 _CANDIDATES = 10_000
 
 
 @dataclass(frozen=True)
-class Asked:
+class PriorOptions:
     """The arguments of a call that set the prior and the selection; None where left out."""
 
     kernel: KernelLike
@@ -39,7 +39,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Begun:
+class Problem:
     """The measure, its target (draws if it has no closed form), the prior before any fit, and how points are selected.
 
     prior: the one that points are selected by, also after a resume, so that a resumed integral equals a single run.
@@ -53,16 +53,16 @@ class Begun:
     note: str
 
 
-def begin(measure: Measure, asked: Asked, seed: Seed) -> Begun:
+def new_problem(measure: Measure, options: PriorOptions, seed: Seed) -> Problem:
     """Set candidates, bandwidth and target for an integral and all that resume it."""
     by_features = isinstance(measure, Empirical) and measure.features is not None
-    if asked.candidates is not None:
-        pool = np.array(check_points(asked.candidates, "candidates", width=measure.dimension), dtype=np.float64)
+    if options.candidates is not None:
+        pool = np.array(check_points(options.candidates, "candidates", width=measure.dimension), dtype=np.float64)
     elif isinstance(measure, Empirical):
         pool = measure.points
     else:
         pool = measure.sample(_CANDIDATES, seed.child("candidates").sequence())
-    kernel, alike = asked.given_kernel(), ""
+    kernel, alike = options.given_kernel(), ""
     if by_features:
         assert isinstance(measure, Empirical)
         assert measure.features is not None
@@ -73,39 +73,39 @@ def begin(measure: Measure, asked: Asked, seed: Seed) -> Begun:
                 f"kernel to both"
             )
     else:
-        kernel = as_kernel(asked.kernel, asked.bandwidth)
+        kernel = as_kernel(options.kernel, options.bandwidth)
         kernel, alike = resolved(kernel, pool, None if kernel.is_resolved else rows_of(measure))
     kernel.check_width(measure.dimension)
     target, drawn = drawn_where_open(measure, kernel, seed)
-    prior = Prior(1.0 if asked.amplitude is None else asked.amplitude, kernel, asked.noise or 0.0)
-    return Begun(measure, target, prior, asked.method or "wkh", pool, " ".join(filter(None, [alike, drawn])))
+    prior = Prior(1.0 if options.amplitude is None else options.amplitude, kernel, options.noise or 0.0)
+    return Problem(measure, target, prior, options.method or "wkh", pool, " ".join(filter(None, [alike, drawn])))
 
 
-def go_on(begun: Begun, now: Prior, measure: Measure, asked: Asked) -> Begun:
+def resumed_problem(problem: Problem, now: Prior, measure: Measure, options: PriorOptions) -> Problem:
     """Return the saved state, or raise an error that says what contradicts it. now: the prior of the earlier result."""
-    if not _same(measure, begun.measure):
+    if not _same(measure, problem.measure):
         raise MismatchError(
-            f"measure must be the one that resume is an integral over, {type(begun.measure).__name__}, got another "
+            f"measure must be the one that resume is an integral over, {type(problem.measure).__name__}, got another "
             f"{type(measure).__name__}; pass the same, or leave resume out"
         )
-    kernel = asked.given_kernel()
+    kernel = options.given_kernel()
     if kernel is not None and not kernel.is_resolved:
-        kernel, _ = resolved(kernel, begun.candidates, rows_of(begun.measure))
-    known = (begun.prior.kernel, now.kernel)
+        kernel, _ = resolved(kernel, problem.candidates, rows_of(problem.measure))
+    known = (problem.prior.kernel, now.kernel)
     if kernel is not None and all(kernel.identity != each.identity for each in known):
-        raise _contradiction("kernel", begun.prior.kernel, kernel)
+        raise _contradiction("kernel", problem.prior.kernel, kernel)
     for name, value, held in (
-        ("amplitude", asked.amplitude, (begun.prior.amplitude, now.amplitude)),
-        ("noise", asked.noise, (begun.prior.noise, now.noise)),
-        ("method", asked.method, (begun.method,)),
+        ("amplitude", options.amplitude, (problem.prior.amplitude, now.amplitude)),
+        ("noise", options.noise, (problem.prior.noise, now.noise)),
+        ("method", options.method, (problem.method,)),
     ):
         if value is not None and value not in held:
             raise _contradiction(name, held[0], value)
-    if asked.candidates is not None:
-        pool = check_points(asked.candidates, "candidates", width=measure.dimension)
-        if not np.array_equal(pool, begun.candidates):
+    if options.candidates is not None:
+        pool = check_points(options.candidates, "candidates", width=measure.dimension)
+        if not np.array_equal(pool, problem.candidates):
             raise MismatchError("candidates must be left out with resume, which continues with its own; these are others")
-    return begun
+    return problem
 
 
 def _contradiction(name: str, held: Any, given: Any) -> InputError:

@@ -4,7 +4,7 @@ from supersample.kernels.bandwidth import median_distance
 from supersample.kernels.base import Kernel
 from supersample.kernels.combined import Sum
 from supersample.kernels.function import Function
-from supersample.kernels.named import KernelLike, as_family, as_kernel
+from supersample.kernels.named import KernelLike, as_family, as_kernel, register
 from supersample.kernels.product import Laplacian
 from supersample.kernels.radial import Cauchy, Gaussian, Matern, Radial
 from supersample.kernels.stationary import Stationary
@@ -23,4 +23,5 @@ __all__ = [
     "as_family",
     "as_kernel",
     "median_distance",
+    "register",
 ]

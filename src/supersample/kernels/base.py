@@ -54,6 +54,14 @@ class Kernel(ABC):
         raise InputTypeError(f"{self!r} has no constant k(x, x): only shift-invariant kernels do; use diagonal(points)")
 
     @property
+    def largest(self) -> float:
+        """An upper bound of k(x, x): k0, or infinity where k(x, x) differs between points."""
+        try:
+            return self.k0
+        except InputTypeError:
+            return np.inf
+
+    @property
     def is_resolved(self) -> bool:
         """Whether every bandwidth is a number, so that the kernel can be evaluated."""
         return True

@@ -4,33 +4,77 @@ import hashlib
 from collections.abc import Callable, Sequence
 from functools import partial
 from types import CodeType
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
+from supersample._registry import Registry
+from supersample._stored import kind_of, stored
 from supersample.errors import InputError, InputTypeError
-from supersample.kernels.bandwidth import Bandwidth
+from supersample.kernels.bandwidth import BANDWIDTH, Bandwidth
 from supersample.kernels.base import Kernel
 from supersample.kernels.function import Function
 from supersample.kernels.product import Laplacian
 from supersample.kernels.radial import Cauchy, Gaussian, Matern
+from supersample.kernels.stationary import Stationary
 
-__all__ = ["KernelLike", "as_family", "as_kernel", "name_of"]
+__all__ = ["KERNELS", "KernelLike", "as_family", "as_kernel", "name_of", "register"]
+
+K = TypeVar("K", bound=Kernel)
 
 #: A name, a kernel, or a function of two blocks of points.
 KernelLike = str | Kernel | Callable[[Any, Any], Any]
 
-_NAMED: dict[str, Callable[..., Kernel]] = {
-    "gaussian": Gaussian,
-    "laplacian": Laplacian,
-    "cauchy": Cauchy,
-    "matern12": partial(Matern, 0.5),
-    "matern32": partial(Matern, 1.5),
-    "matern52": partial(Matern, 2.5),
-}
+#: Kernels that `kernel=` takes by name: functions from a bandwidth to a kernel.
+KERNELS: Registry[Callable[..., Kernel]] = Registry(
+    "kernel",
+    {
+        "gaussian": Gaussian,
+        "laplacian": Laplacian,
+        "cauchy": Cauchy,
+        "matern12": partial(Matern, 0.5),
+        "matern32": partial(Matern, 1.5),
+        "matern52": partial(Matern, 2.5),
+    },
+)
 
 
-def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
+def register(name: str, **fields: Any) -> Callable[[type[K]], type[K]]:
+    """Register a kernel class of your own, so that `kernel=name` finds it and summaries that use it can be saved and loaded.
+
+    fields: what the constructor takes by keyword, each with the type of its values: float, int, str, bool, tuple (of numbers)
+    or numpy.ndarray. The bandwidth of a `Stationary` or `Radial` kernel need not be given. A file holds the name alone: whoever
+    loads it must have registered the class before.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> @ss.kernels.register("logistic")
+    ... class Logistic(ss.kernels.Kernel):
+    ...     identity = {"kernel": "logistic"}
+    ...     k0 = 0.25
+    ...
+    ...     def fill(self, left, right, out):
+    ...         out[...] = np.prod(1 / (2 + 2 * np.cosh(left[:, None] - right)), axis=2)
+    ...
+    ...     def paired(self, left, right):
+    ...         return np.prod(1 / (2 + 2 * np.cosh(left - right)), axis=1)
+    >>> len(ss.herd(np.arange(10.0)[:, None], 3, kernel="logistic"))
+    3
+    """
+
+    def add(cls: type[K]) -> type[K]:
+        if not (isinstance(cls, type) and issubclass(cls, Kernel)):
+            raise InputTypeError(f"register must decorate a class that extends supersample.kernels.Kernel, got {cls!r}")
+        kinds = {key: kind_of(key, value) for key, value in fields.items()}
+        if issubclass(cls, Stationary):
+            kinds = {"bandwidth": BANDWIDTH, **kinds}
+        KERNELS.add(name, cls)
+        return stored(name, kinds)(cls)
+
+    return add
+
+
+def as_kernel(kernel: KernelLike, bandwidth: Bandwidth = "median") -> Kernel:
     """Turn a name, a kernel or a function into a kernel.
 
     `bandwidth` is accepted with a name only: a kernel object has its own.
@@ -39,11 +83,14 @@ def as_kernel(kernel: KernelLike, bandwidth: Any = None) -> Kernel:
     Gaussian(bandwidth=2.0)
     """
     if isinstance(kernel, str):
-        if kernel not in _NAMED:
+        if kernel not in KERNELS:
             other = "; 'rbf' is 'gaussian' here, with bandwidth (2 gamma)^-1/2" * (kernel == "rbf")
-            raise InputError(f"kernel must be one of {', '.join(map(repr, _NAMED))} or a kernel object, got {kernel!r}{other}")
-        return _NAMED[kernel](bandwidth="median" if bandwidth is None else bandwidth)
-    if bandwidth is not None and not (isinstance(bandwidth, str) and bandwidth == "median"):
+            raise InputError(f"kernel must be one of {', '.join(map(repr, KERNELS))} or a kernel object, got {kernel!r}{other}")
+        make = KERNELS[kernel]
+        if _is_given(bandwidth) and not _has_bandwidth(make):
+            raise InputError(f"bandwidth must be left out with kernel={kernel!r}, which has none")
+        return make(bandwidth=bandwidth) if _has_bandwidth(make) else make()
+    if _is_given(bandwidth):
         raise InputError(f"bandwidth goes with a kernel named by a string; {kernel!r} carries its own, so leave bandwidth out")
     if isinstance(kernel, Kernel):
         return kernel
@@ -84,7 +131,7 @@ def _value_of(value: Any) -> Any:
     return (type(value).__qualname__, id(value))
 
 
-def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Bandwidth | None = None) -> tuple[Kernel, ...]:
+def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Bandwidth = "median") -> tuple[Kernel, ...]:
     """Turn the `kernel` argument into a tuple of kernels: one, or a family given as a list.
 
     A list may hold kernels, names and plain numbers; a number is the bandwidth of a Gaussian kernel.
@@ -100,9 +147,17 @@ def as_family(kernel: KernelLike | Sequence[KernelLike | float], bandwidth: Band
         raise InputTypeError(
             f"kernel must be a name, a kernel, a function, or a non-empty list of kernels or bandwidths, got {kernel!r}"
         )
-    if bandwidth is not None:
+    if _is_given(bandwidth):
         raise InputError("bandwidth must be left out where kernel is a list: each member carries its own")
     return tuple(Gaussian(float(member)) if _is_number(member) else as_kernel(member) for member in members)
+
+
+def _has_bandwidth(make: Any) -> bool:
+    return not isinstance(make, type) or issubclass(make, Stationary)
+
+
+def _is_given(bandwidth: Any) -> bool:
+    return not (isinstance(bandwidth, str) and bandwidth == "median")
 
 
 def _is_number(value: Any) -> bool:

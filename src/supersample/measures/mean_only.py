@@ -7,10 +7,10 @@ from supersample.features import FeatureMap
 from supersample.kernels import Kernel, KernelLike
 from supersample.measures.base import Measure
 
-__all__ = ["Embedded"]
+__all__ = ["MeanOnly"]
 
 
-class Embedded(Measure):
+class MeanOnly(Measure):
     """The mean features of a measure in two maps: one used to select, and a held-out one used to measure the MMD.
 
     Serves as the target of a selection whose `features` are the first map; there are no points to draw from.

@@ -12,7 +12,7 @@ from supersample.records.sources import RESERVED
 from supersample.report import words
 from supersample.report.numbers import shares_of
 from supersample.report.projection import Plane, evenly, fit_plane
-from supersample.report.ranking import by_telling
+from supersample.report.ranking import rank_columns
 from supersample.summary import Summary
 
 __all__ = ["Parts", "encoded", "kinds_of", "map_words", "plane_of", "read", "reading_order"]
@@ -77,7 +77,7 @@ def reading_order(kinds: Mapping[str, str], table: pa.Table, coordinates: Floats
     """Return the order in which columns are shown: their own if they are few, else the most informative first."""
     if len(kinds) <= FEW_COLUMNS:
         return list(kinds)
-    return by_telling(table, kinds, coordinates, shares / shares.sum())
+    return rank_columns(table, kinds, coordinates, shares / shares.sum())
 
 
 def map_words(shown: float, n_points: int) -> str:

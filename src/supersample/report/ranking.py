@@ -10,7 +10,7 @@ from supersample.report.cells import MISSING, clean, text_of
 from supersample.report.numbers import as_labels, as_numbers, is_moment
 from supersample.report.words import percent
 
-__all__ = ["Usual", "by_telling", "unusual", "usual_of"]
+__all__ = ["Usual", "rank_columns", "unusual", "usual_of"]
 
 #: A value is unusual if less than this share of the data lies beyond it or equals it.
 RARE = 0.025
@@ -73,7 +73,7 @@ def unusual(row: pa.Table, usual: Sequence[Usual], most: int = 3) -> tuple[str, 
     return tuple(words for _, words in rare[:most])
 
 
-def by_telling(table: pa.Table, kinds: Mapping[str, str], coordinates: Floats, shares: Floats) -> list[str]:
+def rank_columns(table: pa.Table, kinds: Mapping[str, str], coordinates: Floats, shares: Floats) -> list[str]:
     """Order columns by how much of the variance of the map they explain (correlation ratio), most first.
 
     Numbers are cut into ten classes of equal size; each label is a class. Columns that cannot be cut into classes explain

@@ -197,7 +197,7 @@ def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distributi
 
 
 def _trace(summary: Summary) -> Trace:
-    readings = [(r.rows, r.mmd, r.error, r.random_mmd) for r in summary.history]
+    readings = [(r.rows, r.mmd, r.error, r.random_mmd) for r in summary.mmd_path]
     if not readings or readings[-1][0] < summary.n_seen:
         readings.append((summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd))
     rows, mmd, error, random_mmd = zip(*readings, strict=True)

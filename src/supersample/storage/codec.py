@@ -81,9 +81,15 @@ def unpack(tree: Any, arrays: Arrays, points_at: PointsAt | None = None) -> Any:
 def _unstorable(value: Any) -> str:
     if isinstance(value, FeatureMap):
         name = type(value).__name__
-        return f"features: a map of your own ({name}) cannot be stored; use one of supersample.features"
+        return (
+            f"features: a map of your own ({name}) cannot be stored until it is registered: see "
+            f"supersample.features.register, or use one of supersample.features"
+        )
     what = f"the kernel function {value.name!r}" if isinstance(value, Function) else f"a {type(value).__name__}"
-    return f"{what} cannot be stored: only what a file can describe can; use a kernel or feature map of supersample's"
+    return (
+        f"{what} cannot be stored: a file holds names and numbers, no code; make it a class and register it (see "
+        f"supersample.kernels.register), or use one of supersample's own"
+    )
 
 
 def _place(index: Any, length: int) -> int:

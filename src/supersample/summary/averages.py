@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
-from supersample.records.encoding.columns import is_numeric, numbers_of
+from supersample.records.encoding.values import is_numeric, numbers_of
 
 __all__ = ["mean_of"]
 
@@ -48,5 +48,5 @@ def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schem
         raise InputError(f"f must name a column with values, got {name!r}, which is missing in all of the prototypes")
     total = 1.0 if there.all() else float(weights[there].sum())
     if not total > 0:
-        raise InputError(f"weights must be positive in sum where {name!r} has values, and are not; use weights='uniform'")
+        raise InputError(f"weights must be positive in sum where {name!r} has values, and are not; use weighting='uniform'")
     return float(weights[there] @ values[there] / total)

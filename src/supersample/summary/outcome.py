@@ -15,12 +15,12 @@ from supersample.selection.stream import background
 from supersample.selection.stream.calibration import calibrate
 from supersample.selection.stream.lifecycle import Stream
 
-__all__ = ["Outcome", "Reading", "outcome_of", "read"]
+__all__ = ["MmdPoint", "Outcome", "measure", "outcome_of"]
 
 
 @stored("Reading", {"rows": INTEGER, "mmd": NUMBER, "error": NUMBER, "random_mmd": NUMBER})
 @dataclass(frozen=True)
-class Reading:
+class MmdPoint:
     """MMD of the points held after `rows` rows, its standard error, and the MMD of as many points drawn at random."""
 
     rows: int
@@ -90,9 +90,9 @@ class Outcome:
         require(size <= FURTHEST and abs(float(self.quadrature.sum()) - 1.0) <= ROUNDING * size, "weights do not sum to one")
         require(held.plan is not None, "there is an outcome of nothing")
         assert held.plan is not None
-        k0 = held.plan.kernel.k0
+        k0 = held.plan.kernel.largest
         require(bool((np.abs(self.witness) <= FURTHEST * k0).all()), "the witness is larger than its kernel")
-        Reading(held.n_seen, self.mmd, self.error, self.random_mmd).check(float(np.sqrt(k0)))
+        MmdPoint(held.n_seen, self.mmd, self.error, self.random_mmd).check(float(np.sqrt(k0)))
         require(0 <= self.energy <= 1.0 + 1e-3, "the energy is no share")
 
 
@@ -127,7 +127,7 @@ def outcome_of(state: Stream) -> Outcome | None:
 
 
 @one_blas_thread()
-def read(state: Stream) -> Reading | None:
+def measure(state: Stream) -> MmdPoint | None:
     """Measure the MMD of the points that a stream holds now, without a second look; None while it holds none."""
     held = state.reservoir.rows
     if state.plan is None or len(held) == 0:
@@ -137,4 +137,4 @@ def read(state: Stream) -> Reading | None:
     drawn = random_baseline(
         state.plan.held_out, state.held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed
     )
-    return Reading(state.n_seen, certificate.mmd, certificate.error, drawn)
+    return MmdPoint(state.n_seen, certificate.mmd, certificate.error, drawn)

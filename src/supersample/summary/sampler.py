@@ -14,7 +14,7 @@ from supersample._validation import check_count, check_log_weights, check_points
 from supersample.discrepancy.certificate import Certificate, captured_energy, certify, checked_bound, random_baseline
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.features import FeatureMap
+from supersample.features import FeatureMap, FeaturesLike
 from supersample.kernels import Kernel, KernelLike
 from supersample.records.names import check_names
 from supersample.selection import stream
@@ -89,7 +89,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         *,
         kernel: KernelLike = "gaussian",
         bandwidth: Any = "median",
-        features: Literal["auto", "fourier", "nystroem"] | FeatureMap = "auto",
+        features: FeaturesLike = "auto",
         n_features: int | None = None,
         search: Literal["auto", "exact", "tree"] = "auto",
         random_state: RandomState = None,
@@ -159,7 +159,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         """Return a sampler for the rows of both, as if those of `other` had come after; neither argument changes.
 
         The moments are added exactly, and the points are selected again from both; MMD comes within 1.5 times that of one pass
-        over all rows. `other` must have been made by `sibling`, so that both share bandwidth and features.
+        over all rows. `other` must have been made by `empty_like`, so that both share bandwidth and features.
         """
         if not isinstance(other, SuperSampler):
             raise InputTypeError(f"other must be a SuperSampler, got {type(other).__name__}")
@@ -177,16 +177,16 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return merged
 
     @one_at_a_time
-    def sibling(self, stream_index: int | None = None) -> "SuperSampler":
+    def empty_like(self, stream_index: int | None = None) -> "SuperSampler":
         """Return an empty sampler with this one's bandwidth and features, for another part of the data, to be merged later.
 
         If this one has seen fewer rows than its warm-up needs, its bandwidth and features are fixed from the rows seen so far.
-        stream_index numbers the parts, so that their random draws are independent: this one is 0 unless it is a sibling, and
-        its siblings are 1, 2, ... by default.
+        stream_index numbers the parts, so that their random draws are independent: this one is 0 unless it was made
+        by `empty_like` itself, and those made from it are 1, 2, ... by default.
         """
         check_is_fitted(self)
-        self._siblings = self.__dict__.get("_siblings", self._state.settings.stream) + 1
-        index = self._siblings if stream_index is None else check_count(stream_index, "stream_index", minimum=0)
+        self._parts = self.__dict__.get("_parts", self._state.settings.stream) + 1
+        index = self._parts if stream_index is None else check_count(stream_index, "stream_index", minimum=0)
         self._state = stream.fix_plan(self._state)
         plan = self._state.plan
         if plan is None:

@@ -23,7 +23,7 @@ from supersample.selection.stream import merging
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import WARM_UP, Plan, Settings
 from supersample.selection.stream.rows import Rows
-from supersample.summary.outcome import Reading, read
+from supersample.summary.outcome import MmdPoint, measure
 from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = ["Request", "State", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
@@ -60,7 +60,7 @@ class State:
     plan: Plan | None
     stream: Stream | None
     kept: RowStore
-    history: tuple[Reading, ...] = ()
+    mmd_path: tuple[MmdPoint, ...] = ()
 
     @property
     def n_seen(self) -> int:
@@ -70,7 +70,7 @@ class State:
     def check(self, points: Floats) -> None:
         """Refuse a state whose parts do not fit together; `points` are those of its kept rows."""
         kept, encoding, held = self.kept, self.encoding, self.stream
-        self._check_history()
+        self._check_path()
         if encoding is None:
             require(self.plan is None and held is None, "there are features without an encoding")
             waiting = kept.positions
@@ -105,10 +105,10 @@ class State:
             told = (note.kind, note.width, note.weight)
             require(told == used.get(note.name, left), "notes and encoding differ in a column")
 
-    def _check_history(self) -> None:
-        rows = [each.rows for each in self.history]
-        require(rows == sorted(set(rows)) and all(0 < each <= self.n_seen for each in rows), "the history is impossible")
-        for each in self.history:
+    def _check_path(self) -> None:
+        rows = [each.rows for each in self.mmd_path]
+        require(rows == sorted(set(rows)) and all(0 < each <= self.n_seen for each in rows), "the path of MMD is impossible")
+        for each in self.mmd_path:
             each.check(np.inf)
 
 
@@ -191,7 +191,7 @@ def merge(left: State, right: State) -> State:
     require_same_maps(left.stream, right.stream)
     merged = merging.merge(left.stream, right.stream)
     kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
-    return replace(left, stream=merged, kept=kept, history=())
+    return replace(left, stream=merged, kept=kept, mmd_path=())
 
 
 def require_same_maps(left: Stream, right: Stream) -> None:
@@ -226,16 +226,16 @@ def _feed(state: State, batch: pa.RecordBatch) -> State:
     assert encoding is not None
     assert held is not None
     rows = _rows(encoding, batch, held.n_seen)
-    first, history, start = held.n_seen, state.history, 0
+    first, path, start = held.n_seen, state.mmd_path, 0
     while start < len(rows):
         mark = _next_mark(held.n_seen)
         stop = min(len(rows), start + mark - held.n_seen)
         held = stream.update(held, rows.take(slice(start, stop)).shifted(-start))
         start = stop
         if held.n_seen == mark:
-            reading = read(held)
-            history = history if reading is None else (*history, reading)
-    return replace(state, stream=held, kept=state.kept.after(first, batch, held_positions(held)), history=history)
+            point = measure(held)
+            path = path if point is None else (*path, point)
+    return replace(state, stream=held, kept=state.kept.after(first, batch, held_positions(held)), mmd_path=path)
 
 
 def _rows(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from supersample._checks import require
+from supersample._stored import UnknownNameError
 from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.records.encoding import ColumnChoice, Encoding
@@ -14,7 +15,7 @@ from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import Plan, Settings
 from supersample.storage.codec import pack, unpack
 from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
-from supersample.summary.outcome import Outcome, Reading
+from supersample.summary.outcome import MmdPoint, Outcome
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Request, State
 
@@ -38,7 +39,7 @@ def store(
         "encoding": _plain(state.encoding),
         "plan": pack(state.plan, arrays),
         "stream": pack(state.stream, arrays),
-        "history": pack(state.history, arrays),
+        "history": pack(state.mmd_path, arrays),
         "positions": pack(kept.positions, arrays),
         "settled": None if settled is None or settled is state else pack(settled.stream, arrays),
         "settled_encoding": None if settled is None or settled is state else _plain(settled.encoding),
@@ -63,6 +64,11 @@ def restore(data: bytes, name: str) -> Restored:
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
             return _restored(contents)
+    except UnknownNameError as error:
+        raise InputError(
+            f"{name} holds {_shown(error.args[0])}, which is not registered here; if it is a kernel, feature map or column "
+            f"type of your own, import the module that registers it and load again"
+        ) from error
     except DAMAGE as error:
         raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); create it again") from error
 
@@ -76,9 +82,9 @@ def _restored(contents: Contents) -> Restored:
     request = Request(settings, columns, header["weight"])
     request.check(kept.table.schema)
     plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
-    history = _expect(unpack(header["history"], arrays), tuple)
-    require(all(isinstance(each, Reading) for each in history), "the history is impossible")
-    empty = State(request, contents.table.schema, None, plan, None, kept, history)
+    path = _expect(unpack(header["history"], arrays), tuple)
+    require(all(isinstance(each, MmdPoint) for each in path), "the path of MMD is impossible")
+    empty = State(request, contents.table.schema, None, plan, None, kept, path)
     state = _with_stream(empty, header["stream"], header["encoding"], arrays)
     settled = None
     if header["settled"] is not None:
@@ -120,6 +126,10 @@ def _with_stream(empty: State, stream: Any, encoding: Any, arrays: list[np.ndarr
     state = replace(state, stream=_expect(unpack(stream, arrays, points_at), Stream, optional=True))
     state.check(points)
     return state
+
+
+def _shown(name: str) -> str:
+    return repr(name if len(name) <= 60 else f"{name[:60]}...")
 
 
 def _plain(encoding: Encoding | None) -> Any:

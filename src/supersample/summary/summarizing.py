@@ -1,31 +1,88 @@
 """summarize: any table or stream in, a Summary out, in one pass and fixed memory."""
 
-import inspect
 import os
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import Any, Literal, cast
+from dataclasses import dataclass, fields, replace
+from typing import Any, cast
 
 from supersample._files import as_path, behind_link
 from supersample._random import as_seed
 from supersample._typing import RandomState
 from supersample._validation import check_count
 from supersample.errors import InputError, InputTypeError
-from supersample.features import FeatureMap
+from supersample.features import FeaturesLike
 from supersample.kernels import KernelLike
+from supersample.kernels.bandwidth import Bandwidth
 from supersample.records.encoding import ColumnChoice
 from supersample.records.sources import Source, open_source
 from supersample.selection.stream.plan import settings_of
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
-from supersample.summary.outcome import read
+from supersample.summary.outcome import measure
 from supersample.summary.progress import Bar, Progress
 from supersample.summary.state import Request, State
 from supersample.summary.summary import Summary
 
-__all__ = ["empty_like", "request_of", "summarize"]
+__all__ = ["Options", "summarize"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a summary is asked to be: the arguments of `summarize` that shape its result, with their defaults.
+
+    All that handles them goes through these fields: `summarize`, like=, clusters, the command line. A new option is a field
+    here, an argument of `summarize` below, and a line in `cli/summarize.py`.
+    """
+
+    prototypes: int = 100
+    criticisms: int = 20
+    columns: ColumnChoice = None
+    weight: str | None = None
+    kernel: KernelLike = "gaussian"
+    bandwidth: Bandwidth = "median"
+    features: FeaturesLike = "auto"
+    n_features: int | None = None
+
+    @classmethod
+    def of(cls, arguments: Mapping[str, Any]) -> "Options":
+        """Take the options out of the arguments of a call; refuse what has no meaning whatever the rows are."""
+        options = cls(**{field.name: arguments[field.name] for field in fields(cls)})
+        if options.weight is not None and not isinstance(options.weight, str):
+            raise InputTypeError(
+                f"weight must be the name of a column, got {type(options.weight).__name__}; add the weights to the source as a "
+                f"column, or use SuperSampler.fit(X, sample_weight=...)"
+            )
+        return replace(options, columns=_plain_columns(options.columns))
+
+    def request(self, random_state: RandomState) -> Request:
+        """Check the options and return them as a request."""
+        settings = settings_of(
+            n_prototypes=check_count(self.prototypes, "prototypes"),
+            n_criticisms=check_count(self.criticisms, "criticisms", minimum=0),
+            kernel=self.kernel, bandwidth=self.bandwidth, features=self.features, n_features=self.n_features, search="auto",
+            random_state=random_state,
+        )  # fmt: skip
+        return Request(settings, self.columns, self.weight)
+
+    def empty_like(self, like: Any, random_state: RandomState) -> State:
+        """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
+        if not isinstance(like, Summary):
+            raise InputTypeError(
+                f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)"
+            )
+        other = like._fixed()
+        theirs = other.request.settings
+        same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "weight": other.request.weight}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not field.default and value != field.default and value != same.get(field.name, field.default):
+                raise InputError(
+                    f"{field.name} must be left out with like=, which takes it from the other summary, got {value!r}; leave it "
+                    f"out, or make a summary of its own without like="
+                )
+        return states.like(other, replace(theirs, seed=as_seed(random_state)))
 
 
 def summarize(
@@ -36,8 +93,8 @@ def summarize(
     columns: ColumnChoice = None,
     weight: str | None = None,
     kernel: KernelLike = "gaussian",
-    bandwidth: Any = "median",
-    features: Literal["auto", "fourier", "nystroem"] | FeatureMap = "auto",
+    bandwidth: Bandwidth = "median",
+    features: FeaturesLike = "auto",
     n_features: int | None = None,
     random_state: RandomState = None,
     like: Summary | None = None,
@@ -71,14 +128,9 @@ def summarize(
     >>> summary.prototypes.num_rows, summary.n_seen
     (50, 10000)
     """
-    asked = {
-        "prototypes": prototypes, "criticisms": criticisms, "columns": columns, "weight": weight, "kernel": kernel,
-        "bandwidth": bandwidth, "features": features, "n_features": n_features,
-    }  # fmt: skip
+    options = Options.of(locals())
     given = open_source(source)
-    state = (
-        states.init(request_of(asked, random_state), given.schema) if like is None else empty_like(like, asked, random_state)
-    )
+    state = states.init(options.request(random_state), given.schema) if like is None else options.empty_like(like, random_state)
     tell = _teller(progress, given.label)
     if checkpoint is None:
         return _summary(_run(given, state, None, tell), given.label)
@@ -98,49 +150,13 @@ def _summary(state: State, label: str) -> Summary:
     return Summary(state, label, settled=states.settle(state))
 
 
-def request_of(asked: Mapping[str, Any], random_state: RandomState) -> Request:
-    """Check the arguments of users and return them as a request."""
-    asked = _plainly(asked)
-    prototypes, criticisms = asked["prototypes"], asked["criticisms"]
-    check_count(prototypes, "prototypes")
-    check_count(criticisms, "criticisms", minimum=0)
-    how = {name: asked[name] for name in ("kernel", "bandwidth", "features", "n_features")}
-    settings = settings_of(n_prototypes=prototypes, n_criticisms=criticisms, search="auto", random_state=random_state, **how)
-    return Request(settings, asked["columns"], asked["weight"])
-
-
-def empty_like(like: Any, asked: Mapping[str, Any], random_state: RandomState) -> State:
-    """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
-    if not isinstance(like, Summary):
-        raise InputTypeError(f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)")
-    asked = _plainly(asked)
-    other = like._fixed()
-    theirs = other.request.settings
-    defaults = inspect.signature(summarize).parameters
-    same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "weight": other.request.weight}
-    for name, value in asked.items():
-        default = defaults[name].default
-        if value is not default and value != default and value != same.get(name, default):
-            raise InputError(
-                f"{name} must be left out with like=, which takes it from the other summary, got {value!r}; leave it out, or "
-                f"make a summary of its own without like="
-            )
-    return states.like(other, replace(theirs, seed=as_seed(random_state)))
-
-
-def _plainly(asked: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments with `columns` as a list or dict, whatever held the names; refuse a `weight` that is not a name."""
-    columns, weight = asked["columns"], asked["weight"]
-    if weight is not None and not isinstance(weight, str):
-        raise InputTypeError(
-            f"weight must be the name of a column, got {type(weight).__name__}; add the weights to the source as a column, or "
-            f"use SuperSampler.fit(X, sample_weight=...)"
-        )
-    if columns is not None and not isinstance(columns, str | list | tuple | Mapping) and hasattr(columns, "__iter__"):
-        listed = list(columns)
-        named = hasattr(columns, "items") and not all(isinstance(each, str) for each in listed)  # a pandas Series of weights
-        columns = dict(columns.items()) if named else [str(each) if isinstance(each, str) else each for each in listed]
-    return {**asked, "columns": columns}
+def _plain_columns(columns: Any) -> Any:
+    """Return `columns` as a list or dict, whatever held the names."""
+    if columns is None or isinstance(columns, str | list | tuple | Mapping) or not hasattr(columns, "__iter__"):
+        return columns
+    listed = list(columns)
+    named = hasattr(columns, "items") and not all(isinstance(each, str) for each in listed)  # a pandas Series of weights
+    return dict(columns.items()) if named else [str(each) if isinstance(each, str) else each for each in listed]
 
 
 def _seconds(value: Any) -> float:
@@ -158,13 +174,13 @@ def _teller(progress: Any, label: str) -> Callable[[Progress], None] | None:
 
 
 def _run(given: Source, state: State, saver: Checkpoint | None, tell: Callable[[Progress], None] | None) -> State:
-    begun, start = time.monotonic(), state.n_seen
+    started, start = time.monotonic(), state.n_seen
 
     def report(*, done: bool) -> None:
         if tell is not None:
-            reading = None if state.stream is None else read(state.stream)
-            mmd = None if reading is None else reading.mmd
-            tell(Progress(state.n_seen, given.n_rows, mmd, time.monotonic() - begun, done, start))
+            point = None if state.stream is None else measure(state.stream)
+            mmd = None if point is None else point.mmd
+            tell(Progress(state.n_seen, given.n_rows, mmd, time.monotonic() - started, done, start))
 
     batches = given.batches(0) if saver is None else saver.batches(given, state.n_seen)
     try:

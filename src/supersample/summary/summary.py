@@ -27,13 +27,13 @@ from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
-from supersample.summary.outcome import Outcome, Reading, outcome_of
+from supersample.summary.outcome import MmdPoint, Outcome, outcome_of
 from supersample.summary.state import State
 from supersample.summary.state_file import restore, store
 
 __all__ = ["Summary", "load", "load_from"]
 
-_WEIGHTS = ("uniform", "share", "quadrature")
+_WEIGHTINGS = ("uniform", "share", "quadrature")
 
 
 class Summary:
@@ -119,9 +119,9 @@ class Summary:
         return self._encoding().notes
 
     @property
-    def history(self) -> tuple[Reading, ...]:
+    def mmd_path(self) -> tuple[MmdPoint, ...]:
         """MMD of the points held after 8,192 rows and each time they doubled; empty for shorter tables and after a merge."""
-        return self._state.history
+        return self._state.mmd_path
 
     @property
     def kernel(self) -> Kernel:
@@ -152,13 +152,13 @@ class Summary:
         parts = [encoding.points(conformed(batch, schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
-    def weights(self, kind: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
+    def weights(self, weighting: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
         """Return the weights of the prototypes in averages; they sum to one.
 
         "uniform": 1 / M, as the selection assumes. "share": the share of the data nearest to each, from the background sample.
         "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
         """
-        return self._weights(choose(kind, "kind", _WEIGHTS))
+        return self._weights(choose(weighting, "weighting", _WEIGHTINGS))
 
     def _weights(self, how: str) -> Floats:
         outcome = self._read()
@@ -171,14 +171,14 @@ class Summary:
         self,
         f: str | Callable[[pa.Table], npt.ArrayLike],
         *,
-        weights: Literal["uniform", "share", "quadrature"] = "uniform",
+        weighting: Literal["uniform", "share", "quadrature"] = "uniform",
     ) -> Any:
         """Return the expectation of f over the data, as the weighted mean over the prototypes.
 
         f: the name of a column of numbers (missing values are left out), or a function that takes the table of prototypes
         (a pyarrow Table) and returns one value, or one row of values, for each of them.
         """
-        how = choose(weights, "weights", _WEIGHTS)
+        how = choose(weighting, "weighting", _WEIGHTINGS)
         return mean_of(f, self.prototypes, self._weights(how), self._state.schema)
 
     @one_at_a_time

@@ -11,9 +11,8 @@ from supersample._stored import INTEGER, NUMBER, TEXT, instance_of, optional, st
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Weights
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.encoding.blocks import Block, block_of
-from supersample.records.encoding.columns import is_numeric, numbers_of
-from supersample.records.encoding.learn import LeftOut, learn_block
+from supersample.records.encoding.column_type import ColumnType, LeftOut, column_from_plain, learn_column
+from supersample.records.encoding.values import is_numeric, numbers_of
 
 __all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same", "weights_of"]
 
@@ -44,7 +43,7 @@ class ColumnNote:
 @stored(
     "Encoding",
     {
-        "blocks": tuple_of(instance_of(Block)),
+        "blocks": tuple_of(instance_of(ColumnType)),
         "notes": tuple_of(instance_of(ColumnNote)),
         "weight_column": optional(TEXT),
     },
@@ -56,7 +55,7 @@ class Encoding:
     The last coordinate is the square root of the number of missing values in columns that had none in the first rows.
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[ColumnType, ...]
     notes: tuple[ColumnNote, ...]
     weight_column: str | None
 
@@ -119,7 +118,7 @@ class Encoding:
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Encoding":
         """Return the encoding that `to_plain` described."""
-        blocks = tuple(block_of(each) for each in plain["blocks"])
+        blocks = tuple(column_from_plain(each) for each in plain["blocks"])
         return cls(blocks, tuple(ColumnNote(**each) for each in plain["notes"]), plain["weight_column"])
 
 
@@ -131,7 +130,7 @@ def weights_of(column: pa.Array) -> Weights:
 def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encoding:
     """Learn the encoding from the first rows of a table."""
     chosen = check_columns(table.schema, columns, weight)
-    blocks: list[Block] = []
+    blocks: list[ColumnType] = []
     notes: list[ColumnNote] = []
     for field in table.schema:
         name, kind = field.name, str(field.type)
@@ -141,7 +140,7 @@ def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encodin
         if chosen.get(name, 0.0) == 0.0:
             notes.append(ColumnNote(name, kind, "left out", 0, 0.0, "not asked for"))
             continue
-        block = learn_block(name, _one_chunk(table.column(name)), chosen[name], forced=columns is not None)
+        block = learn_column(name, _one_chunk(table.column(name)), chosen[name], forced=columns is not None)
         if isinstance(block, LeftOut):
             notes.append(ColumnNote(name, kind, "left out", 0, 0.0, str(block)))
             continue

@@ -10,6 +10,7 @@ import pyarrow as pa
 from supersample.errors import InputTypeError
 from supersample.records.sources.base import Source
 from supersample.records.sources.batch_iterators import is_batch, mapping_batch, open_iterator, open_list
+from supersample.records.sources.clusters import engine_of
 from supersample.records.sources.files import open_files
 from supersample.records.sources.frames import has_stream, is_pandas, name_of, open_pandas, open_table
 from supersample.records.sources.matrices import open_array
@@ -77,13 +78,12 @@ def _open_list(items: list[Any]) -> Source:
 
 
 def _refuse(source: Any) -> None:
-    package = type(source).__module__.split(".")[0]
-    if package in ("dask", "dask_expr", "pyspark"):
+    if engine_of(source) is not None:
         raise InputTypeError(
             f"source must be rows that this process can read, got {name_of(source)}: only summarize "
             f"reads the frames of a cluster; summarise it with like= and merge, or pass its parts one by one"
         )
-    if package == "scipy" and hasattr(source, "toarray"):
+    if type(source).__module__.split(".")[0] == "scipy" and hasattr(source, "toarray"):
         raise InputTypeError(f"source must be dense, got {name_of(source)}; pass source.toarray(), or reduce its width first")
     if name_of(source) == "polars.LazyFrame":
         raise InputTypeError("source must be rows, got polars.LazyFrame, a query that has not run; pass source.collect()")

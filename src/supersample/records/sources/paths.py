@@ -6,18 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from supersample.errors import InputError
+from supersample.records.sources.formats import COMPRESSIONS, FORMATS
 
-__all__ = ["COMPRESSIONS", "EXTENSIONS", "expand", "format_of"]
-
-#: The format that each extension names.
-EXTENSIONS = {
-    ".parquet": "parquet", ".pq": "parquet",
-    ".csv": "csv", ".tsv": "csv",
-    ".arrow": "arrow", ".arrows": "arrow", ".ipc": "arrow", ".feather": "arrow",
-    ".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson",
-}  # fmt: skip
-#: The second extensions of compressed CSV and NDJSON files, and their compressions.
-COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+__all__ = ["expand", "format_of"]
 
 
 def expand(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
@@ -34,10 +25,10 @@ def expand(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
 def format_of(path: Path) -> str | None:
     """Return the format that a file's extension names, or None if it names none that can be read."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
-    if suffixes and suffixes[-1] in COMPRESSIONS:
-        found = EXTENSIONS.get(suffixes[0]) if len(suffixes) == 2 else None
-        return found if found in ("csv", "ndjson") else None
-    return EXTENSIONS.get(suffixes[-1]) if suffixes else None
+    packed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
+    suffix = "".join(suffixes[:-1] if packed else suffixes[-1:])
+    found = next((name for name, each in FORMATS.items() if suffix in each.extensions), None)
+    return None if found is None or (packed and not FORMATS[found].is_text) else found
 
 
 def _files(given: str) -> list[Path]:
@@ -87,4 +78,5 @@ def _aside(path: Path) -> bool:
 
 
 def _expected() -> str:
-    return f"files end in {', '.join(EXTENSIONS)}, the text formats also in one of these and {', '.join(COMPRESSIONS)}"
+    extensions = [each for one in FORMATS.values() for each in one.extensions]
+    return f"files end in {', '.join(extensions)}, the text formats also in one of these and {', '.join(COMPRESSIONS)}"

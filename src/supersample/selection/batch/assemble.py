@@ -10,35 +10,35 @@ from supersample._typing import Floats, Indices, PointsLike
 from supersample._validation import check_count, check_flag, check_points, choose
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.measures import Empirical
-from supersample.selection.batch.candidates import ExactField, FeatureField, Field
+from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 from supersample.selection.batch.estimated_mmd import Estimate, estimated_squares, needs_estimate
 from supersample.selection.batch.weighting import WEIGHTINGS, Weighting, path_weights, weigh
 from supersample.selection.result import Selection
 
-__all__ = ["Chosen", "begin", "check_options", "finish", "finish_table", "steps_of"]
+__all__ = ["Picked", "assemble", "assemble_steps", "begin", "check_options", "steps_of"]
 
 #: Paths whose last squares differ by less than this share of E are equal up to rounding.
 _SAME = 1e-9
 
 
-class Chosen:
+class Picked:
     """Points in the order of selection, on the pool or moved off it, and the pool rows that they came from."""
 
-    def __init__(self, field: Field, start: Selection | None, m: int) -> None:
+    def __init__(self, space: CandidateSpace, resume: Selection | None, m: int) -> None:
         """Start with the points of an earlier selection, if any."""
         self.indices: list[int] = []
-        self.rows = np.empty((m, field.points.shape[1]))
+        self.rows = np.empty((m, space.points.shape[1]))
         self.moved = 0
-        if start is not None:
-            for index, point in zip(start.indices, start.points, strict=True):
-                self.add(field, int(index), np.asarray(point, dtype=np.float64))
+        if resume is not None:
+            for index, point in zip(resume.indices, resume.points, strict=True):
+                self.add(space, int(index), np.asarray(point, dtype=np.float64))
 
     def __len__(self) -> int:
         return len(self.indices)
 
-    def add(self, field: Field, index: int, row: Floats) -> None:
+    def add(self, space: CandidateSpace, index: int, row: Floats) -> None:
         """Add a point."""
-        self.moved += not np.array_equal(row, field.row(index))
+        self.moved += not np.array_equal(row, space.row(index))
         self.rows[len(self.indices)] = row
         self.indices.append(index)
 
@@ -47,53 +47,55 @@ class Chosen:
         """The points so far."""
         return self.rows[: len(self.indices)]
 
-    def kept(self, field: Field, places: Indices) -> "Chosen":
+    def kept(self, space: CandidateSpace, places: Indices) -> "Picked":
         """Return some of the points, in their order."""
-        held = Chosen(field, None, places.size)
+        held = Picked(space, None, places.size)
         for each in places.tolist():
-            held.add(field, self.indices[each], self.rows[each])
+            held.add(space, self.indices[each], self.rows[each])
         return held
 
 
-def check_options(weights: Weighting | None, default: Weighting, *, refine: bool, replace: bool) -> Weighting:
+def check_options(weighting: Weighting | None, default: Weighting, *, refine: bool, replace: bool) -> Weighting:
     """Check the options before the computation starts; return the kind of weights."""
     check_flag(refine, "refine")
     check_flag(replace, "replace")
-    return default if weights is None else cast(Weighting, choose(weights, "weights", WEIGHTINGS))
+    return default if weighting is None else cast(Weighting, choose(weighting, "weighting", WEIGHTINGS))
 
 
-def begin(field: Field, m: int, start: Selection | None, *, refine: bool, replace: bool) -> tuple[int, Chosen]:
-    """Check the number of points and the starting selection; an empty start counts as none."""
+def begin(space: CandidateSpace, m: int, resume: Selection | None, *, refine: bool, replace: bool) -> tuple[int, Picked]:
+    """Check the number of points and the selection to resume; an empty one counts as none."""
     count = check_count(m, "m")
-    if not replace and count > field.size:
+    if not replace and count > space.size:
         raise InputError(
-            f"m must not be more than the {field.size} candidates, got {count}; ask for fewer, or set replace=True"
+            f"m must not be more than the {space.size} candidates, got {count}; ask for fewer, or set replace=True"
         )
-    if refine and isinstance(field, FeatureField):
+    if refine and isinstance(space, FeatureCandidates):
         raise InputError("refine=True needs exact kernel values; leave features out, or set refine=False")
-    if start is None:
-        return count, Chosen(field, None, count)
-    if not isinstance(start, Selection):
-        raise InputTypeError(f"start must be a Selection, as herd and the like return, got {type(start).__name__}")
-    if len(start) == 0:
-        return count, Chosen(field, None, count)
-    check_points(start.points, "start.points", width=field.points.shape[1])
-    if int(start.indices.max()) >= field.size or int(start.indices.min()) < 0:
-        wrong = int(start.indices.max()) if int(start.indices.min()) >= 0 else int(start.indices.min())
+    if resume is None:
+        return count, Picked(space, None, count)
+    if not isinstance(resume, Selection):
+        raise InputTypeError(f"resume must be a Selection, as herd and the like return, got {type(resume).__name__}")
+    if len(resume) == 0:
+        return count, Picked(space, None, count)
+    check_points(resume.points, "resume.points", width=space.points.shape[1])
+    if int(resume.indices.max()) >= space.size or int(resume.indices.min()) < 0:
+        wrong = int(resume.indices.max()) if int(resume.indices.min()) >= 0 else int(resume.indices.min())
         raise MismatchError(
-            f"start holds row {wrong} and there are {field.size} candidates; pass those that it was chosen from"
+            f"resume holds row {wrong} and there are {space.size} candidates; pass those that it was chosen from"
         )
-    if len(start) > count:
-        raise InputError(f"m counts the points of start too: it must be at least {len(start)}, got {count}")
-    return count, Chosen(field, start, count)
+    if len(resume) > count:
+        raise InputError(f"m counts the points of resume too: it must be at least {len(resume)}, got {count}")
+    return count, Picked(space, resume, count)
 
 
-def steps_of(start: Selection | None) -> int:
+def steps_of(resume: Selection | None) -> int:
     """Return the number of steps of a selection: one for each value of its path, or for each point if it has no path."""
-    return 0 if start is None or len(start) == 0 else start.mmd.size or len(start)
+    return 0 if resume is None or len(resume) == 0 else resume.mmd.size or len(resume)
 
 
-def finish(field: Field, chosen: Chosen, kind: Weighting, candidates: PointsLike, seed: Seed, note: str = "") -> Selection:
+def assemble(
+    space: CandidateSpace, chosen: Picked, kind: Weighting, candidates: PointsLike, seed: Seed, note: str = ""
+) -> Selection:
     """Compute the weights and the MMD path: exactly, or by an estimate that is independent of the selection.
 
     The path is estimated only if the target has too many points to compute E from N^2 kernel values, or only mean features of
@@ -101,28 +103,28 @@ def finish(field: Field, chosen: Chosen, kind: Weighting, candidates: PointsLike
     """
     rows = chosen.points
     indices = np.array(chosen.indices, dtype=np.int64)
-    remarks = [field.note, note]
+    remarks = [space.note, note]
     if len(chosen) == 0:
-        return _selection(field, chosen, indices, np.empty(0), np.empty(0), candidates, remarks)
-    if needs_estimate(field):
-        table = path_weights(kind, field.gram(rows, rows), _embedding(field, rows))
-        estimate = estimated_squares(field, rows, table, seed)
+        return _selection(space, chosen, indices, np.empty(0), np.empty(0), candidates, remarks)
+    if needs_estimate(space):
+        table = path_weights(kind, space.gram(rows, rows), _embedding(space, rows))
+        estimate = estimated_squares(space, rows, table, seed)
         weights, squares = table[-1], estimate.squares
         remarks.append(_said(estimate))
     else:
-        gram, z, energy = _exactly(field, rows, indices, chosen.moved > 0)
+        gram, z, energy = _exactly(space, rows, indices, chosen.moved > 0)
         weights, squares, spanned = weigh(kind, gram, z, energy)
         if spanned.size:
             remarks.append(
                 f"{spanned.size} of the points lie in the span of earlier ones (copies, or a kernel so wide that K is "
                 f"singular): their weight is 0."
             )
-    return _selection(field, chosen, indices, weights, squares, candidates, remarks)
+    return _selection(space, chosen, indices, weights, squares, candidates, remarks)
 
 
-def finish_table(
-    field: Field,
-    chosen: Chosen,
+def assemble_steps(
+    space: CandidateSpace,
+    chosen: Picked,
     steps: Sequence[Floats],
     candidates: PointsLike,
     seed: Seed,
@@ -139,27 +141,27 @@ def finish_table(
     table = np.zeros((len(steps), len(chosen)))
     for place, weights in enumerate(steps):
         table[place, : weights.size] = weights
-    remarks = [field.note, note]
-    if needs_estimate(field):
-        estimate = estimated_squares(field, rows, table, seed)
+    remarks = [space.note, note]
+    if needs_estimate(space):
+        estimate = estimated_squares(space, rows, table, seed)
         squares = estimate.squares
         remarks.append(_said(estimate))
         scale = float(squares.max(initial=0.0))
     else:
-        gram, z, energy = _exactly(field, rows, np.array(chosen.indices, dtype=np.int64), chosen.moved > 0)
+        gram, z, energy = _exactly(space, rows, np.array(chosen.indices, dtype=np.int64), chosen.moved > 0)
         squares = energy - 2.0 * table @ z + np.einsum("ij,ij->i", table @ gram, table)
         scale = energy + float(np.diag(gram).max())
     if before is not None and before.size and abs(float(before[-1]) ** 2 - float(squares[before.size - 1])) <= _SAME * scale:
         squares[: before.size] = before**2
-    kept = chosen.kept(field, np.flatnonzero(table[-1] > 0))
+    kept = chosen.kept(space, np.flatnonzero(table[-1] > 0))
     return _selection(
-        field, kept, np.array(kept.indices, dtype=np.int64), table[-1][table[-1] > 0], squares, candidates, remarks
+        space, kept, np.array(kept.indices, dtype=np.int64), table[-1][table[-1] > 0], squares, candidates, remarks
     )
 
 
 def _selection(
-    field: Field,
-    chosen: Chosen,
+    space: CandidateSpace,
+    chosen: Picked,
     indices: Indices,
     weights: Floats,
     squares: Floats,
@@ -171,7 +173,7 @@ def _selection(
         points = chosen.points.astype(points.dtype)
         remarks.append(f"{chosen.moved} points were moved off the pool; indices are the candidates they began at.")
     path = np.sqrt(np.maximum(squares, 0.0))
-    return Selection(indices, points, weights, np.asarray(path), " ".join(filter(None, remarks)), field.kernel)
+    return Selection(indices, points, weights, np.asarray(path), " ".join(filter(None, remarks)), space.kernel)
 
 
 def _said(estimate: Estimate) -> str:
@@ -185,20 +187,20 @@ def _said(estimate: Estimate) -> str:
     return f"{remark}: the last value has a standard error of {error:.2g}."
 
 
-def _embedding(field: Field, rows: Floats) -> Floats:
+def _embedding(space: CandidateSpace, rows: Floats) -> Floats:
     """Return z of the points for their weights, computed like the Gram matrix, so that no weight is an artefact."""
-    if isinstance(field, ExactField) and isinstance(field.measure, Empirical):
-        return field.measure.by_points().mean_embedding(field.kernel, rows)
-    return field.embed(rows)[0]
+    if isinstance(space, ExactCandidates) and isinstance(space.measure, Empirical):
+        return space.measure.by_points().mean_embedding(space.kernel, rows)
+    return space.embed(rows)[0]
 
 
-def _exactly(field: Field, rows: Floats, indices: Indices, moved: bool) -> tuple[Floats, Floats, float]:
+def _exactly(space: CandidateSpace, rows: Floats, indices: Indices, moved: bool) -> tuple[Floats, Floats, float]:
     """Return K, z and E of the exact kernel for the chosen points."""
-    if isinstance(field, FeatureField) and field.map.is_exact:
+    if isinstance(space, FeatureCandidates) and space.map.is_exact:
         # The products of these features equal the kernel, so they are exact.
-        return field.gram(rows, rows), field.embed(rows)[0], float(field.mean @ field.mean)
-    if isinstance(field, ExactField) and field.measure.is_exact(field.kernel):
-        z = field.embed(rows)[0] if moved else field.z[indices]
-        return field.gram(rows, rows), z, field.energy
-    measure = field.measure.by_points() if isinstance(field.measure, Empirical) else field.measure
-    return field.kernel(rows), measure.mean_embedding(field.kernel, rows), measure.energy(field.kernel)
+        return space.gram(rows, rows), space.embed(rows)[0], float(space.mean @ space.mean)
+    if isinstance(space, ExactCandidates) and space.measure.is_exact(space.kernel):
+        z = space.embed(rows)[0] if moved else space.z[indices]
+        return space.gram(rows, rows), z, space.energy
+    measure = space.measure.by_points() if isinstance(space.measure, Empirical) else space.measure
+    return space.kernel(rows), measure.mean_embedding(space.kernel, rows), measure.energy(space.kernel)

@@ -6,7 +6,7 @@ from supersample._typing import Points
 from supersample.errors import InputError
 from supersample.kernels import Kernel
 from supersample.measures import Empirical, Measure
-from supersample.measures.mean_only import Embedded
+from supersample.measures.mean_only import MeanOnly
 
 __all__ = ["ALIKE", "resolved", "rows_of"]
 
@@ -41,4 +41,4 @@ def rows_of(measure: Measure) -> Points | None:
     """Return rows that show the scale of a measure: its points, or draws."""
     if isinstance(measure, Empirical):
         return measure.points
-    return None if isinstance(measure, Embedded) else measure.sample(_DRAWS, _SEED)
+    return None if isinstance(measure, MeanOnly) else measure.sample(_DRAWS, _SEED)

@@ -16,10 +16,19 @@ from supersample.features import FeatureMap
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical, Measure
-from supersample.measures.mean_only import Embedded
+from supersample.measures.mean_only import MeanOnly
 from supersample.selection.batch.bandwidth import resolved, rows_of
 
-__all__ = ["ExactField", "FeatureField", "Field", "TargetLike", "as_measure", "build", "drawn_where_open", "first_best"]
+__all__ = [
+    "CandidateSpace",
+    "ExactCandidates",
+    "FeatureCandidates",
+    "TargetLike",
+    "as_measure",
+    "build",
+    "drawn_where_open",
+    "first_best",
+]
 
 #: A measure, an array of points, or None for the candidates themselves.
 TargetLike = Measure | PointsLike | None
@@ -32,7 +41,7 @@ _DRAWS = 20_000
 _TIE = 1e-13
 
 
-class Field(ABC):
+class CandidateSpace(ABC):
     """N candidates x with z(x) = <mu, phi(x)>, k(x, x), and <phi(x), phi(y)> for the chosen y, in one inner product."""
 
     kernel: Kernel
@@ -64,7 +73,7 @@ class Field(ABC):
         """Return the inner products of two small sets of rows."""
 
 
-class ExactField(Field):
+class ExactCandidates(CandidateSpace):
     """Exact kernel values: O(N d) a column, O(N) memory."""
 
     def __init__(self, kernel: Kernel, points: Points, measure: Measure, note: str = "") -> None:
@@ -102,7 +111,7 @@ class ExactField(Field):
         return out
 
 
-class FeatureField(Field):
+class FeatureCandidates(CandidateSpace):
     """Inner products of features, in z and columns alike so that their errors cancel: O(N D) a column, O(N D) memory."""
 
     def __init__(self, feature_map: FeatureMap, points: Points, measure: Measure, seed: Seed, note: str = "") -> None:
@@ -118,7 +127,7 @@ class FeatureField(Field):
             for rows in self._blocks:
                 state = moments.update(state, self.features[rows], moments.scale_weights(measure.weights[rows]))
             self.mean = state.mean()
-        elif isinstance(measure, Embedded):
+        elif isinstance(measure, MeanOnly):
             self.mean = measure.mean
         elif isinstance(measure, Empirical):
             self.mean = MeanEmbedding(feature_map).update(measure.points, measure.weights).mean
@@ -171,7 +180,7 @@ def build(
     bandwidth: Bandwidth,
     features: FeatureMap | None,
     seed: Seed,
-) -> Field:
+) -> CandidateSpace:
     """Check the arguments and put candidates and target into one space.
 
     A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
@@ -187,9 +196,9 @@ def build(
     measure, drawn = drawn_where_open(measure, with_scale, seed)
     note = " ".join(filter(None, [alike, drawn]))
     if features is not None:
-        return FeatureField(features, points, measure, seed, note)
+        return FeatureCandidates(features, points, measure, seed, note)
     with_scale.check_width(points.shape[1])
-    return ExactField(with_scale, points, measure, note)
+    return ExactCandidates(with_scale, points, measure, note)
 
 
 def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:

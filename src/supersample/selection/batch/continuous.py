@@ -7,7 +7,7 @@ from scipy import optimize
 
 from supersample._typing import Floats
 
-__all__ = ["climb"]
+__all__ = ["ascend"]
 
 #: Central differences of smooth functions are most exact at about the cube root of the rounding error.
 _STEP = 1e-5
@@ -16,7 +16,7 @@ _STEPS = 50
 _FARTHEST = 3.0
 
 
-def climb(criterion: Callable[[Floats], Floats], start: Floats, scale: Floats) -> Floats:
+def ascend(criterion: Callable[[Floats], Floats], start: Floats, scale: Floats) -> Floats:
     """Return a point near `start` where the criterion is at least as large, by quasi-Newton steps (L-BFGS).
 
     criterion: maps n rows to n values. Gradients are central differences, so any kernel and any measure can be used; all rows

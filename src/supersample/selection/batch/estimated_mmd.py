@@ -10,11 +10,11 @@ from supersample._typing import Floats
 from supersample.embedding import MeanEmbedding
 from supersample.features import FeatureMap
 from supersample.features.heldout import held_out_map
-from supersample.features.random_fourier import Waves
+from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel
 from supersample.measures import Empirical
-from supersample.measures.mean_only import Embedded
-from supersample.selection.batch.candidates import ExactField, FeatureField, Field
+from supersample.measures.mean_only import MeanOnly
+from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
 __all__ = ["EXACT_ROWS", "Estimate", "estimated_squares", "held_out_squares", "needs_estimate", "sampled_squares"]
 
@@ -34,24 +34,24 @@ class Estimate(NamedTuple):
     by: str
 
 
-def needs_estimate(field: Field) -> bool:
-    """Whether E of the field's target is too expensive, or only mean features of the target are known."""
-    if isinstance(field, FeatureField) and field.map.is_exact:
+def needs_estimate(space: CandidateSpace) -> bool:
+    """Whether E of the space's target is too expensive, or only mean features of the target are known."""
+    if isinstance(space, FeatureCandidates) and space.map.is_exact:
         return False
-    measure = field.measure
-    if isinstance(measure, Embedded):
+    measure = space.measure
+    if isinstance(measure, MeanOnly):
         return True
-    known = isinstance(field, ExactField) and measure.is_exact(field.kernel)
+    known = isinstance(space, ExactCandidates) and measure.is_exact(space.kernel)
     return isinstance(measure, Empirical) and not known and measure.weights.size > EXACT_ROWS
 
 
-def estimated_squares(field: Field, rows: Floats, table: Floats, seed: Seed) -> Estimate:
+def estimated_squares(space: CandidateSpace, rows: Floats, table: Floats, seed: Seed) -> Estimate:
     """Return |mu - sum_i w_i phi(x_i)|^2 for each row w of the table, independently of how the rows were selected."""
-    measure = field.measure
-    if isinstance(measure, Embedded):
+    measure = space.measure
+    if isinstance(measure, MeanOnly):
         return _by_features(measure.held_out, measure.held_out_mean, rows, table)
     assert isinstance(measure, Empirical)
-    return held_out_squares(field.kernel, measure, rows, table, seed.child("held-out"))
+    return held_out_squares(space.kernel, measure, rows, table, seed.child("held-out"))
 
 
 def held_out_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:
@@ -91,7 +91,7 @@ def sampled_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Flo
 def _by_features(judge: FeatureMap, mean: Floats, rows: Floats, table: Floats) -> Estimate:
     differences = table @ judge.transform(rows).astype(np.float64) - mean
     squares = np.einsum("ij,ij->i", differences, differences)
-    if not isinstance(judge, Waves):
+    if not isinstance(judge, RandomFourier):
         return Estimate(squares, None, f"{judge.n_features} landmark features, which can only show too little,")
     # Cosine and sine of one frequency count as one draw.
     draws = (differences[-1].reshape(2, -1) ** 2).sum(axis=0)

@@ -13,7 +13,7 @@ from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.selection.batch.assemble import begin, check_options, finish, finish_table, steps_of
+from supersample.selection.batch.assemble import assemble, assemble_steps, begin, check_options, steps_of
 from supersample.selection.batch.candidates import TargetLike, build, first_best
 from supersample.selection.batch.frank_wolfe_iterate import Atoms
 from supersample.selection.batch.herding import herd_points
@@ -38,8 +38,8 @@ def frank_wolfe(
     variant: Variant = "line-search",
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
-    weights: Weighting | None = None,
-    start: Selection | None = None,
+    weighting: Weighting | None = None,
+    resume: Selection | None = None,
     replace: bool = True,
     features: FeatureMap | None = None,
     refine: bool = False,
@@ -57,11 +57,11 @@ def frank_wolfe(
         pairwise: moves weight from the worst point to the best.
     Stops early, with a note, when the duality gap is down to rounding.
 
-    Arguments as for `herd`; replace=False allows each candidate one step only. weights: None keeps those of the steps;
-    otherwise the points that have weight at the end are reweighted, and `mmd` has a value for each point. start: the iteration
+    Arguments as for `herd`; replace=False allows each candidate one step only. weighting: None keeps those of the steps;
+    otherwise the points that have weight at the end are reweighted, and `mmd` has a value for each point. resume: the iteration
     continues from its weights, and m counts its steps. Only the end of its path is known for another kernel or target, or if
-    the path is an estimate with another random_state; every step of start then shows that end. For fixed steps its weights must
-    be those of such steps.
+    the path is an estimate with another random_state; every step of resume then shows that end. For fixed steps its weights
+    must be those of such steps.
     O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
 
     >>> import numpy as np
@@ -72,66 +72,66 @@ def frank_wolfe(
     (array([0, 2]), array([0.667, 0.333]))
     """
     chosen_variant = choose(variant, "variant", _VARIANTS)
-    kind = check_options(weights, "uniform", refine=refine, replace=replace)
+    kind = check_options(weighting, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    field = build(candidates, target, kernel, bandwidth, features, seed)
-    past = steps_of(start) if isinstance(start, Selection) else 0
-    first = _checked(start, past, fixed=chosen_variant == "fixed") if isinstance(start, Selection) and past else start
-    count, chosen = begin(field, m, first, refine=refine, replace=replace)
+    space = build(candidates, target, kernel, bandwidth, features, seed)
+    past = steps_of(resume) if isinstance(resume, Selection) else 0
+    first = _checked(resume, past, fixed=chosen_variant == "fixed") if isinstance(resume, Selection) and past else resume
+    count, chosen = begin(space, m, first, refine=refine, replace=replace)
     if past > count:
-        raise InputError(f"m counts the steps of start too: it must be at least {past}, got {count}")
-    # There are at most as many points as candidates, unless points are moved or start has points off the pool.
-    room = count if refine else min(count, field.size + (0 if start is None else len(start)))
-    atoms = Atoms(field, room, keep_columns=chosen_variant == "fully-corrective")
+        raise InputError(f"m counts the steps of resume too: it must be at least {past}, got {count}")
+    # There are at most as many points as candidates, unless points are moved or resume has points off the pool.
+    room = count if refine else min(count, space.size + (0 if resume is None else len(resume)))
+    atoms = Atoms(space, room, keep_columns=chosen_variant == "fully-corrective")
     note = ""
     if chosen_variant == "fixed":
-        herd_points(field, chosen, count, replace=replace, refine=refine)
+        herd_points(space, chosen, count, replace=replace, refine=refine)
         atoms.count_up(chosen, past)
     else:
-        if start is not None and past:
-            atoms.restore(chosen, start.weights, past)
+        if resume is not None and past:
+            atoms.restore(chosen, resume.weights, past)
         note = _steps(atoms, count, chosen_variant, replace=replace, refine=refine)
-    if weights is None:
-        before = start.mmd if start is not None and past else None
-        return finish_table(field, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
-    held = atoms.chosen().kept(field, np.flatnonzero(atoms.weights[: atoms.size] > 0))
-    return finish(field, held, kind, candidates, seed, note)
+    if weighting is None:
+        before = resume.mmd if resume is not None and past else None
+        return assemble_steps(space, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
+    held = atoms.chosen().kept(space, np.flatnonzero(atoms.weights[: atoms.size] > 0))
+    return assemble(space, held, kind, candidates, seed, note)
 
 
-def _checked(start: Selection, past: int, *, fixed: bool) -> Selection:
+def _checked(resume: Selection, past: int, *, fixed: bool) -> Selection:
     """Refuse weights that are off the simplex; for fixed steps, repeat each point as often as it was chosen."""
-    if bool((start.weights < 0).any()) or abs(float(start.weights.sum()) - 1.0) > _OFF_SIMPLEX:
+    if bool((resume.weights < 0).any()) or abs(float(resume.weights.sum()) - 1.0) > _OFF_SIMPLEX:
         raise InputError(
-            f"start must have weights that are positive and sum to one, as Frank-Wolfe steps keep them, got a sum of "
-            f"{float(start.weights.sum()):.6g} and a least weight of {float(start.weights.min()):.6g}; choose it with "
-            f"weights='simplex'"
+            f"resume must have weights that are positive and sum to one, as Frank-Wolfe steps keep them, got a sum of "
+            f"{float(resume.weights.sum()):.6g} and a least weight of {float(resume.weights.min()):.6g}; choose it with "
+            f"weighting='simplex'"
         )
     if not fixed:
-        return start
-    times = np.rint(start.weights * past).astype(np.int64)
-    off = np.abs(start.weights * past - times)
+        return resume
+    times = np.rint(resume.weights * past).astype(np.int64)
+    off = np.abs(resume.weights * past - times)
     if float(off.max()) > _OFF_SIMPLEX * past or int(times.sum()) != past or int(times.min()) < 1:
         raise InputError(
-            f"start must have weights that are multiples of 1/{past} for variant='fixed', whose {past} steps give each point "
-            f"that much for every time it is chosen, got a weight of {float(start.weights[int(off.argmax())]):.6g}; choose it "
+            f"resume must have weights that are multiples of 1/{past} for variant='fixed', whose {past} steps give each point "
+            f"that much for every time it is chosen, got a weight of {float(resume.weights[int(off.argmax())]):.6g}; choose it "
             f"with variant='fixed' or by herd, or go on with another variant"
         )
     return replace_fields(
-        start,
-        indices=np.repeat(start.indices, times),
-        points=np.repeat(start.points, times, axis=0),
+        resume,
+        indices=np.repeat(resume.indices, times),
+        points=np.repeat(resume.points, times, axis=0),
         weights=np.full(past, 1.0 / past),
     )
 
 
 def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: bool) -> str:
     """Take steps until there are `count`; return why there are fewer."""
-    field = atoms.field
-    scale = float(field.diagonal.max())
+    space = atoms.space
+    scale = float(space.diagonal.max())
     while len(atoms.table) < count:
-        slopes = field.z - atoms.values
+        slopes = space.z - atoms.values
         if atoms.size == 0:
-            slopes -= 0.5 * field.diagonal  # the first point is the one nearest to mu by itself
+            slopes -= 0.5 * space.diagonal  # the first point is the one nearest to mu by itself
         if not replace:
             slopes[atoms.indices] = -np.inf
         best = first_best(slopes, scale)

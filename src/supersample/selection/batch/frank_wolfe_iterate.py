@@ -3,9 +3,9 @@
 import numpy as np
 
 from supersample._typing import Floats
-from supersample.selection.batch.assemble import Chosen
-from supersample.selection.batch.candidates import Field, first_best
-from supersample.selection.batch.continuous import climb
+from supersample.selection.batch.assemble import Picked
+from supersample.selection.batch.candidates import CandidateSpace, first_best
+from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.herding import lengths
 from supersample.selection.batch.weighting import simplex_weights
 
@@ -18,29 +18,29 @@ class Atoms:
     Each move changes weights and values, and writes the weights after it into `table`, one row a step.
     """
 
-    def __init__(self, field: Field, count: int, *, keep_columns: bool) -> None:
+    def __init__(self, space: CandidateSpace, count: int, *, keep_columns: bool) -> None:
         """Start with no points, and room for `count`."""
-        self.field = field
+        self.space = space
         self.indices: list[int] = []
         self._places: dict[tuple[int, bytes], int] = {}
-        self.rows = np.empty((count, field.points.shape[1]))
+        self.rows = np.empty((count, space.points.shape[1]))
         self.weights = np.zeros(count)
-        self.values = np.zeros(field.size)
+        self.values = np.zeros(space.size)
         self.table: list[Floats] = []
         self._gram = np.zeros((count, count))
         self._z = np.zeros(count)
-        self._columns = np.empty((count, field.size)) if keep_columns else None
+        self._columns = np.empty((count, space.size)) if keep_columns else None
 
     @property
     def size(self) -> int:
         """Points so far, those of weight 0 included."""
         return len(self.indices)
 
-    def chosen(self) -> Chosen:
+    def chosen(self) -> Picked:
         """Return the points in the form that other selections use."""
-        chosen = Chosen(self.field, None, self.size)
+        chosen = Picked(self.space, None, self.size)
         for index, row in zip(self.indices, self.rows, strict=False):
-            chosen.add(self.field, index, row)
+            chosen.add(self.space, index, row)
         return chosen
 
     def slopes(self) -> Floats:
@@ -55,7 +55,7 @@ class Atoms:
     def worst(self) -> int:
         """Return the held point with the smallest slope; of slopes equal up to rounding, as after a line search, the first."""
         held = self.weights[: self.size] > 0
-        return first_best(np.where(held, -self.slopes(), -np.inf), float(self.field.diagonal.max()))
+        return first_best(np.where(held, -self.slopes(), -np.inf), float(self.space.diagonal.max()))
 
     def begin_at(self, index: int, *, refine: bool) -> None:
         """Put all weight on one candidate."""
@@ -105,7 +105,7 @@ class Atoms:
         self.values = self.weights[:n] @ self._columns[:n]
         self.table.append(self.weights[:n].copy())
 
-    def count_up(self, chosen: Chosen, past: int) -> None:
+    def count_up(self, chosen: Picked, past: int) -> None:
         """Add herded points, with one count for each time selected; the first `past` steps all get their last weights."""
         counts = np.zeros(len(chosen))
         for step, (index, row) in enumerate(zip(chosen.indices, chosen.points, strict=True)):
@@ -115,7 +115,7 @@ class Atoms:
         self.table[:past] = [self.table[past - 1]] * past
         self.weights[: self.size] = self.table[-1]
 
-    def restore(self, chosen: Chosen, weights: Floats, past: int) -> None:
+    def restore(self, chosen: Picked, weights: Floats, past: int) -> None:
         """Continue from an earlier selection; all its past steps get its final weights."""
         for index, row, weight in zip(chosen.indices, chosen.points, weights, strict=True):
             place = self._append(index, row)
@@ -125,7 +125,7 @@ class Atoms:
 
     def _place(self, index: int, *, refine: bool) -> tuple[int, Floats]:
         """Return the place of a candidate among the points, added if new, and its column."""
-        row = self._polished(self.field.row(index)) if refine else self.field.row(index)
+        row = self._polished(self.space.row(index)) if refine else self.space.row(index)
         place = self._places.get((index, row.tobytes()))
         if place is None:
             place = self._append(index, row)
@@ -133,19 +133,19 @@ class Atoms:
 
     def _append(self, index: int, row: Floats) -> int:
         place = self.size
-        z, diagonal = self.field.embed(row[None])
+        z, diagonal = self.space.embed(row[None])
         self.rows[place], self._z[place] = row, z[0]
-        across = self.field.gram(self.rows[:place], row[None])[:, 0] if place else np.empty(0)
+        across = self.space.gram(self.rows[:place], row[None])[:, 0] if place else np.empty(0)
         self._gram[place, :place] = self._gram[:place, place] = across
         self._gram[place, place] = diagonal[0]
         self.indices.append(index)
         self._places.setdefault((index, row.tobytes()), place)
         if self._columns is not None:
-            self._columns[place] = self.field.column(row)
+            self._columns[place] = self.space.column(row)
         return place
 
     def _column(self, place: int) -> Floats:
-        return self.field.column(self.rows[place]) if self._columns is None else self._columns[place]
+        return self.space.column(self.rows[place]) if self._columns is None else self._columns[place]
 
     def _norms(self, place: int) -> tuple[float, float]:
         """Return |nu|^2 and <nu, phi(x_place)>."""
@@ -162,12 +162,12 @@ class Atoms:
 
     def _polished(self, row: Floats) -> Floats:
         def criterion(rows: Floats) -> Floats:
-            z, diagonal = self.field.embed(rows)
+            z, diagonal = self.space.embed(rows)
             if self.size == 0:
                 return np.asarray(z - 0.5 * diagonal)
-            return np.asarray(z - self.field.gram(rows, self.rows[: self.size]) @ self.weights[: self.size])
+            return np.asarray(z - self.space.gram(rows, self.rows[: self.size]) @ self.weights[: self.size])
 
-        return climb(criterion, row, lengths(self.field))
+        return ascend(criterion, row, lengths(self.space))
 
 
 def _step(rise: float, length: float, longest: float) -> float:

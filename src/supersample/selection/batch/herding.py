@@ -9,9 +9,9 @@ from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.kernels.stationary import Stationary
-from supersample.selection.batch.assemble import Chosen, begin, check_options, finish
-from supersample.selection.batch.candidates import Field, TargetLike, build, first_best
-from supersample.selection.batch.continuous import climb
+from supersample.selection.batch.assemble import Picked, assemble, begin, check_options
+from supersample.selection.batch.candidates import CandidateSpace, TargetLike, build, first_best
+from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.weighting import Weighting
 from supersample.selection.result import Selection
 
@@ -26,8 +26,8 @@ def herd(
     target: TargetLike = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
-    weights: Weighting | None = None,
-    start: Selection | None = None,
+    weighting: Weighting | None = None,
+    resume: Selection | None = None,
     replace: bool = False,
     features: FeatureMap | None = None,
     refine: bool = False,
@@ -49,10 +49,10 @@ def herd(
     kernel: a name, with `bandwidth`, a kernel, or a function. A "median" bandwidth is that of the candidates (of 1,000 of them,
     the same for every seed, so that equal calls have equal kernels).
 
-    weights: "uniform" (the default, for which the points are selected), "free" (Bayesian quadrature, Huszar and Duvenaud 2012,
-    eq. 20) or "simplex"; the points are the same.
+    weighting: "uniform" (the default, for which the points are selected), "free" (Bayesian quadrature, Huszar and Duvenaud
+    2012, eq. 20) or "simplex" (positive, with sum one); the points are the same.
 
-    start: an earlier selection to continue from; m counts its points too. replace: candidates may be chosen again.
+    resume: an earlier selection to continue from; m counts its points too. replace: candidates may be chosen again.
 
     features: a feature map whose products replace the kernel in the selection, for pools and targets too large for N kernel
     values a point of the target. The path is then measured by the exact kernel, or, for targets of more than 20,000 points,
@@ -71,48 +71,48 @@ def herd(
     >>> found.points[:, 0].round(1) + 0.0, found.mmd.round(3)
     (array([ 0. , -1.2,  1. ]), array([0.404, 0.347, 0.077]))
     """
-    kind = check_options(weights, "uniform", refine=refine, replace=replace)
+    kind = check_options(weighting, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    field = build(candidates, target, kernel, bandwidth, features, seed)
-    count, chosen = begin(field, m, start, refine=refine, replace=replace)
-    herd_points(field, chosen, count, replace=replace, refine=refine)
-    return finish(field, chosen, kind, candidates, seed)
+    space = build(candidates, target, kernel, bandwidth, features, seed)
+    count, chosen = begin(space, m, resume, refine=refine, replace=replace)
+    herd_points(space, chosen, count, replace=replace, refine=refine)
+    return assemble(space, chosen, kind, candidates, seed)
 
 
-def herd_points(field: Field, chosen: Chosen, count: int, *, replace: bool, refine: bool) -> None:
+def herd_points(space: CandidateSpace, chosen: Picked, count: int, *, replace: bool, refine: bool) -> None:
     """Add points until there are `count`; keeps the sum of the chosen kernel columns, O(N)."""
-    sums = np.zeros(field.size)
-    taken = np.zeros(field.size)
+    sums = np.zeros(space.size)
+    taken = np.zeros(space.size)
     for index, row in zip(chosen.indices, chosen.points, strict=True):
-        sums += field.column(row)
+        sums += space.column(row)
         taken[index] = 0.0 if replace else -np.inf
-    scale = float(field.diagonal.max())
+    scale = float(space.diagonal.max())
     while len(chosen) < count:
         share = 1.0 / (len(chosen) + 1.0)
-        values = field.z - share * sums
-        values -= 0.5 * share * field.diagonal
+        values = space.z - share * sums
+        values -= 0.5 * share * space.diagonal
         values += taken
         best = first_best(values, scale)
-        row = _polished(field, chosen, field.row(best), share) if refine else field.row(best)
-        chosen.add(field, best, row)
+        row = _polished(space, chosen, space.row(best), share) if refine else space.row(best)
+        chosen.add(space, best, row)
         if not replace:
             taken[best] = -np.inf
         if len(chosen) < count:
-            sums += field.column(row)
+            sums += space.column(row)
 
 
-def lengths(field: Field) -> Floats:
+def lengths(space: CandidateSpace) -> Floats:
     """Return the length scale of the kernel for each column: its bandwidth, or the spread of the candidates."""
-    width = field.points.shape[1]
-    if isinstance(field.kernel, Stationary):
-        return np.broadcast_to(np.asarray(field.kernel.bandwidth, dtype=np.float64), (width,))
-    spread = np.asarray(field.points, dtype=np.float64).std(axis=0)
+    width = space.points.shape[1]
+    if isinstance(space.kernel, Stationary):
+        return np.broadcast_to(np.asarray(space.kernel.bandwidth, dtype=np.float64), (width,))
+    spread = np.asarray(space.points, dtype=np.float64).std(axis=0)
     return np.where(spread > 0, spread, 1.0)
 
 
-def _polished(field: Field, chosen: Chosen, row: Floats, share: float) -> Floats:
+def _polished(space: CandidateSpace, chosen: Picked, row: Floats, share: float) -> Floats:
     def criterion(rows: Floats) -> Floats:
-        z, diagonal = field.embed(rows)
-        return np.asarray(z - share * field.gram(rows, chosen.points).sum(axis=1) - 0.5 * share * diagonal)
+        z, diagonal = space.embed(rows)
+        return np.asarray(z - share * space.gram(rows, chosen.points).sum(axis=1) - 0.5 * share * diagonal)
 
-    return climb(criterion, row, lengths(field))
+    return ascend(criterion, row, lengths(space))

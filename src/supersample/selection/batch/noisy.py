@@ -4,14 +4,14 @@ import numpy as np
 
 from supersample._compiled import residual
 from supersample._typing import Floats, Indices
-from supersample.selection.batch.candidates import ExactField
+from supersample.selection.batch.candidates import ExactCandidates
 
 __all__ = ["noisy_points"]
 
 _TIE = 1e-10
 
 
-def noisy_points(field: ExactField, count: int, noise: float, first: Indices, *, by_variance: bool) -> Indices:
+def noisy_points(space: ExactCandidates, count: int, noise: float, first: Indices, *, by_variance: bool) -> Indices:
     """Return `count` candidates: first the given ones, then each that lowers the variance of the integral most.
 
     With noise of variance `noise` beside k, a call at x lowers E - z^T (K + noise I)^-1 z by zr(x)^2 / (R(x) + noise), where
@@ -20,13 +20,13 @@ def noisy_points(field: ExactField, count: int, noise: float, first: Indices, *,
 
     Partial Cholesky of K + noise I, as in `residual`: O(N n) for call n, O(N n) memory.
     """
-    factor, product = np.empty((count, field.size)), np.zeros(field.size)
-    left, z, floor = field.diagonal + noise, field.z.copy(), np.zeros(field.size)
+    factor, product = np.empty((count, space.size)), np.zeros(space.size)
+    left, z, floor = space.diagonal + noise, space.z.copy(), np.zeros(space.size)
     chosen = np.empty(count, dtype=np.int64)
     for n in range(count):
         place = int(first[n]) if n < first.size else int(residual.best(z, left, floor, by_variance, _TIE))
         chosen[n] = place
-        column: Floats = field.column(field.row(place))
+        column: Floats = space.column(space.row(place))
         np.dot(factor[:n, place].copy(), factor[:n], out=product)
         length = float(np.sqrt(left[place]))
         residual.subtract(product, length, float(z[place]) / length, column, z, left)

@@ -9,9 +9,9 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.selection.batch.assemble import begin, check_options, finish
+from supersample.selection.batch.assemble import assemble, begin, check_options
 from supersample.selection.batch.candidates import TargetLike, build
-from supersample.selection.batch.continuous import climb
+from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.herding import lengths
 from supersample.selection.batch.residual import CLEAR, ExactResidual, residual_of
 from supersample.selection.batch.weighting import Weighting
@@ -31,8 +31,8 @@ def sbq(
     target: TargetLike = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
-    weights: Weighting | None = None,
-    start: Selection | None = None,
+    weighting: Weighting | None = None,
+    resume: Selection | None = None,
     replace: bool = False,
     features: FeatureMap | None = None,
     refine: bool = False,
@@ -51,7 +51,7 @@ def sbq(
     target, the selection is shorter than m and its note says so. replace=True changes nothing, since a point selected twice is
     spanned.
 
-    Arguments as for `herd`; weights: "free" by default. O(N (d + n)) for point n after z, O(N m) memory; with features
+    Arguments as for `herd`; weighting: "free" by default. O(N (d + n)) for point n after z, O(N m) memory; with features
     O(N D) a point and O(N D) memory.
 
     >>> import numpy as np
@@ -61,7 +61,7 @@ def sbq(
     >>> found.points[:, 0].round(1) + 0.0, found.mmd.round(3)
     (array([ 0. , -1.6,  1.4]), array([0.278, 0.209, 0.056]))
     """
-    options = (target, kernel, bandwidth, weights, start, replace, features, refine, random_state)
+    options = (target, kernel, bandwidth, weighting, resume, replace, features, refine, random_state)
     return _select(candidates, m, *options, by_variance=True)
 
 
@@ -73,8 +73,8 @@ def wkh(
     target: TargetLike = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
-    weights: Weighting | None = None,
-    start: Selection | None = None,
+    weighting: Weighting | None = None,
+    resume: Selection | None = None,
     replace: bool = False,
     features: FeatureMap | None = None,
     refine: bool = False,
@@ -96,7 +96,7 @@ def wkh(
     >>> found.points[:, 0].round(1) + 0.0
     array([ 0. , -1.7,  1.6])
     """
-    options = (target, kernel, bandwidth, weights, start, replace, features, refine, random_state)
+    options = (target, kernel, bandwidth, weighting, resume, replace, features, refine, random_state)
     return _select(candidates, m, *options, by_variance=False)
 
 
@@ -106,8 +106,8 @@ def _select(
     target: TargetLike,
     kernel: KernelLike,
     bandwidth: Bandwidth,
-    weights: Weighting | None,
-    start: Selection | None,
+    weighting: Weighting | None,
+    resume: Selection | None,
     replace: bool,
     features: FeatureMap | None,
     refine: bool,
@@ -115,11 +115,11 @@ def _select(
     *,
     by_variance: bool,
 ) -> Selection:
-    kind = check_options(weights, "free", refine=refine, replace=replace)
+    kind = check_options(weighting, "free", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    field = build(candidates, target, kernel, bandwidth, features, seed)
-    count, chosen = begin(field, m, start, refine=refine, replace=replace)
-    residual = residual_of(field, count)
+    space = build(candidates, target, kernel, bandwidth, features, seed)
+    count, chosen = begin(space, m, resume, refine=refine, replace=replace)
+    residual = residual_of(space, count)
     for row in chosen.points:
         residual.add(row)
     note = ""
@@ -137,23 +137,23 @@ def _select(
                 f"rounding (they match it, or it is out of the kernel's reach), so that no other point has weight."
             )
             break
-        row = field.row(best)
+        row = space.row(best)
         if refine and isinstance(residual, ExactResidual):
             row = _polished(residual, row, by_variance)
-        residual.add(row, best if np.array_equal(row, field.row(best)) else None)
-        chosen.add(field, best, row)
-    return finish(field, chosen, kind, candidates, seed, note)
+        residual.add(row, best if np.array_equal(row, space.row(best)) else None)
+        chosen.add(space, best, row)
+    return assemble(space, chosen, kind, candidates, seed, note)
 
 
 def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats:
     """Move a point uphill, away from the span of the selected points, where both parts of the gain are rounding."""
-    field = residual.field
+    space = residual.space
     root, halves = residual.root, residual.halves
 
     def criterion(rows: Floats) -> Floats:
-        z, diagonal = field.embed(rows)
+        z, diagonal = space.embed(rows)
         if halves.size:
-            spanned = linalg.solve_triangular(root, field.gram(residual.rows, rows), lower=True, check_finite=False)
+            spanned = linalg.solve_triangular(root, space.gram(residual.rows, rows), lower=True, check_finite=False)
             z = z - halves @ spanned
             left = diagonal - np.einsum("ij,ij->j", spanned, spanned)
         else:
@@ -161,4 +161,4 @@ def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats
         value = z**2 / np.maximum(left, CLEAR * diagonal) if by_variance else np.abs(z)
         return np.asarray(np.where(left > CLEAR * diagonal, value, 0.0))
 
-    return climb(criterion, row, lengths(field))
+    return ascend(criterion, row, lengths(space))

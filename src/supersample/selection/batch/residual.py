@@ -7,7 +7,7 @@ from scipy import linalg
 
 from supersample._compiled import residual
 from supersample._typing import Floats
-from supersample.selection.batch.candidates import ExactField, FeatureField, Field
+from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
 __all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
 
@@ -25,13 +25,13 @@ class Residual(ABC):
     With P the projection onto the span of the chosen phi: R(x) = |phi(x) - P phi(x)|^2 and zr(x) = <mu - P mu, phi(x)>.
     """
 
-    def __init__(self, field: Field, clear: float = CLEAR) -> None:
+    def __init__(self, space: CandidateSpace, clear: float = CLEAR) -> None:
         """Start with nothing selected."""
-        self.field = field
-        self.left = field.diagonal.copy()
-        self.z = field.z.copy()
+        self.space = space
+        self.left = space.diagonal.copy()
+        self.z = space.z.copy()
         self.clear = clear
-        self.floor = clear * field.diagonal
+        self.floor = clear * space.diagonal
 
     @property
     @abstractmethod
@@ -53,15 +53,15 @@ class Residual(ABC):
 class ExactResidual(Residual):
     """Rows of the partial Cholesky factor of the Gram matrix, one for each chosen point: O(N m) memory."""
 
-    def __init__(self, field: ExactField, count: int) -> None:
+    def __init__(self, space: ExactCandidates, count: int) -> None:
         """Leave room for `count` points."""
-        super().__init__(field)
-        self.exact = field
-        self._factor = np.empty((count, field.size))
+        super().__init__(space)
+        self.exact = space
+        self._factor = np.empty((count, space.size))
         self._root = np.zeros((count, count))
         self._halves = np.empty(count)
-        self._rows = np.empty((count, field.points.shape[1]))
-        self._product = np.zeros(field.size)
+        self._rows = np.empty((count, space.points.shape[1]))
+        self._product = np.zeros(space.size)
         self.size = 0
 
     @property
@@ -90,16 +90,16 @@ class ExactResidual(Residual):
         if index is not None:
             spanned, own, z = self._factor[:n, index].copy(), float(self.left[index]), float(self.z[index])
         else:
-            values, diagonal = self.field.embed(row[None])
+            values, diagonal = self.space.embed(row[None])
             spanned = np.empty(0)
             if n:
-                across = self.field.gram(self.rows, row[None])[:, 0]
+                across = self.space.gram(self.rows, row[None])[:, 0]
                 spanned = linalg.solve_triangular(self.root, across, lower=True, check_finite=False)
             own = float(diagonal[0] - spanned @ spanned)
             z = float(values[0] - spanned @ self.halves)
             if own <= self.clear * float(diagonal[0]):
                 return
-        column = self.field.column(row)
+        column = self.space.column(row)
         if n:
             np.dot(spanned, self._factor[:n], out=self._product)
         length = float(np.sqrt(own))
@@ -115,11 +115,11 @@ class ExactResidual(Residual):
 class FeatureResidual(Residual):
     """An orthonormal basis of the chosen features: O(N D) a point, and no memory beyond the features and m D numbers."""
 
-    def __init__(self, field: FeatureField, count: int) -> None:
+    def __init__(self, space: FeatureCandidates, count: int) -> None:
         """Leave room for at most D directions."""
-        super().__init__(field, _CLEAR_SINGLE if field.features.dtype == np.float32 else CLEAR)
-        self.map_field = field
-        self._basis = np.empty((min(count, field.mean.size), field.mean.size))
+        super().__init__(space, _CLEAR_SINGLE if space.features.dtype == np.float32 else CLEAR)
+        self.map_field = space
+        self._basis = np.empty((min(count, space.mean.size), space.mean.size))
         self.size = 0
 
     @property
@@ -149,9 +149,9 @@ class FeatureResidual(Residual):
             self.left[index] = 0.0
 
 
-def residual_of(field: Field, count: int) -> Residual:
-    """Return the residual that goes with the field."""
-    if isinstance(field, ExactField):
-        return ExactResidual(field, count)
-    assert isinstance(field, FeatureField)
-    return FeatureResidual(field, count)
+def residual_of(space: CandidateSpace, count: int) -> Residual:
+    """Return the residual that goes with the space."""
+    if isinstance(space, ExactCandidates):
+        return ExactResidual(space, count)
+    assert isinstance(space, FeatureCandidates)
+    return FeatureResidual(space, count)

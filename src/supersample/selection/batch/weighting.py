@@ -34,7 +34,7 @@ def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weighed:
     gram, z: kernel values between the points, and E k(x, point). O(m^3); for the simplex O(m^4), one quadratic program for each
     size.
     """
-    kind = choose(kind, "weights", WEIGHTINGS)
+    kind = choose(kind, "weighting", WEIGHTINGS)
     sizes = np.arange(1, z.size + 1)
     if kind == "uniform":
         # The sum of each leading square block is twice that of its lower triangle, minus the diagonal.

@@ -12,6 +12,7 @@ from supersample._validation import check_count, check_points, choose
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
 from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical
 from supersample.selection.batch.estimated_mmd import held_out_squares
 from supersample.selection.critic.greedy import greedy_criticisms, greedy_prototypes
@@ -35,6 +36,7 @@ def critic(
     criticisms: int,
     *,
     kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
     regularizer: Literal["logdet"] | None = "logdet",
     labels: npt.ArrayLike | None = None,
     method: Literal["auto", "exact", "features"] = "auto",
@@ -76,7 +78,7 @@ def critic(
     how = choose(method, "method", ("auto", "exact", "features"))
     codes = _codes(labels, n)
     seed = as_seed(random_state)
-    resolved = as_kernel(kernel).resolve(rows, random_state=seed.child("bandwidth").sequence())
+    resolved = as_kernel(kernel, bandwidth).resolve(rows, random_state=seed.child("bandwidth").sequence())
     resolved.check_on(rows)
     exact = how == "exact" or (how == "auto" and n <= _EXACT_ROWS)
     pool: Pool

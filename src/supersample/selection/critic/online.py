@@ -11,6 +11,7 @@ from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import check_count, check_points
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_kernel
+from supersample.kernels.bandwidth import Bandwidth
 from supersample.selection.critic.batch import explain, mmd_path
 from supersample.selection.critic.greedy import greedy_criticisms, greedy_prototypes
 from supersample.selection.pool import ExactPool
@@ -26,6 +27,7 @@ def online_critic(
     criticisms: int,
     *,
     kernel: KernelLike = "gaussian",
+    bandwidth: Bandwidth = "median",
     random_state: RandomState = None,
 ) -> Critique:
     """Choose prototypes and criticisms in one pass over X, by the exact kernel to all rows so far.
@@ -51,7 +53,7 @@ def online_critic(
             f"prototypes and criticisms must not be more than the rows of X together, got {m} + {c} for {rows.shape[0]} rows; "
             f"ask for fewer"
         )
-    resolved = as_kernel(kernel).resolve(rows, random_state=as_seed(random_state).child("bandwidth").sequence())
+    resolved = as_kernel(kernel, bandwidth).resolve(rows, random_state=as_seed(random_state).child("bandwidth").sequence())
     resolved.check_on(rows)
     chosen, others = _pass(resolved, rows, m, c)
     pool = ExactPool(resolved, rows)

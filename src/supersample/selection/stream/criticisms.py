@@ -132,5 +132,5 @@ class Criticisms:
         require(self.gram.shape == (count, count), "the criticisms have a Gram matrix of another size")
         if kernel is not None:
             exact = kernel_block(kernel, self.rows.points, self.rows.points)
-            near = np.abs(self.gram - exact) <= ROUNDING * kernel.k0
+            near = np.abs(self.gram - exact) <= ROUNDING * kernel.largest
             require(bool(near.all()), "the criticisms have another Gram matrix than their kernel gives")

@@ -108,7 +108,7 @@ def _require_same_plan(left: Plan, right: Plan) -> None:
         if mine != theirs:
             raise MismatchError(
                 f"the two streams have different {what} ({mine!r} and {theirs!r}) and cannot be merged: each fixed its own "
-                f"bandwidth and features from its first rows; make the second one from the first, with sibling()"
+                f"bandwidth and features from its first rows; make the second one from the first, with empty_like()"
             )
 
 

@@ -7,21 +7,21 @@ import numpy as np
 
 from supersample._checks import MOST, MOST_FEATURES, ROUNDING, require
 from supersample._random import Seed, as_seed
-from supersample._stored import INTEGER, any_of, instance_of, one_of, optional, stored
+from supersample._stored import INTEGER, TEXT, UnknownNameError, any_of, instance_of, one_of, optional, stored
 from supersample._threads import BLOCK_ROWS
 from supersample._typing import Floats, RandomState
 from supersample._validation import check_count, choose
 from supersample.errors import InputError
-from supersample.features import FeatureMap, Fourier, Landmark, Nystroem
+from supersample.features import FeatureMap, FeaturesLike
 from supersample.features.base import require_features
 from supersample.features.heldout import held_out_map
+from supersample.features.named import FEATURES, build_map
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.selection.pool import kernel_block
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["CHUNK", "WARM_UP", "Features", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
+__all__ = ["CHUNK", "WARM_UP", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
 
-Features = Literal["auto", "fourier", "nystroem"] | FeatureMap
 Search = Literal["auto", "exact", "tree"]
 
 #: Rows of a chunk; a multiple of the rows of a block of features.
@@ -32,8 +32,6 @@ WARM_UP = 5000
 _MEDIAN_ROWS = 2000
 #: Number of held-out features: not used by the selection, only to measure its MMD.
 _HELD_OUT = 128
-#: Default numbers of features of each kind; "auto" has landmarks and residual features, in this proportion.
-_FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
 #: With at least this many points the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
 _TREE_FROM = 2000
 
@@ -44,7 +42,7 @@ _TREE_FROM = 2000
         "n_prototypes": INTEGER,
         "kernel": instance_of(Kernel),
         "n_criticisms": INTEGER,
-        "features": any_of(one_of("auto", "fourier", "nystroem"), instance_of(FeatureMap)),
+        "features": any_of(TEXT, instance_of(FeatureMap)),
         "n_features": optional(INTEGER),
         "search": one_of("auto", "exact", "tree"),
         "seed": instance_of(Seed),
@@ -58,7 +56,7 @@ class Settings:
     n_prototypes: int
     kernel: Kernel
     n_criticisms: int = 0
-    features: Features = "auto"
+    features: FeaturesLike = "auto"
     n_features: int | None = None
     search: Search = "auto"
     seed: Seed = field(default_factory=lambda: as_seed(None))
@@ -75,7 +73,9 @@ class Settings:
         return max(5000, self.n_prototypes)
 
     def check(self) -> None:
-        """Refuse settings that are out of range."""
+        """Refuse settings that are out of range, and features that are not registered."""
+        if isinstance(self.features, str) and self.features not in FEATURES:
+            raise UnknownNameError(self.features)
         sizes = (self.n_prototypes - 1, self.n_criticisms, self.stream)
         require(all(0 <= each < MOST for each in sizes), "the settings are impossible")
         require(min(self.seed.entropy, *self.seed.path, 0) >= 0, "the seed is impossible")
@@ -129,7 +129,7 @@ def settings_of(
             raise InputError("bandwidth and n_features must be left out where features is a feature map, which carries its own")
         checked = features.kernel
     else:
-        choose(features, "features", ("auto", "fourier", "nystroem"))
+        choose(features, "features", tuple(FEATURES))
         checked = as_kernel(kernel, bandwidth)
     choose(search, "search", ("auto", "exact", "tree"))
     return Settings(
@@ -146,9 +146,10 @@ def settings_of(
 def check_settings(settings: Settings, width: int) -> None:
     """Refuse settings that cannot work for rows of this width, before any row is processed."""
     settings.kernel.check_width(width)
-    if settings.features == "fourier" and not settings.kernel.has_spectrum:
+    features = settings.features
+    if isinstance(features, str) and FEATURES[features].needs_spectrum and not settings.kernel.has_spectrum:
         raise InputError(
-            f"features='fourier' needs a shift-invariant kernel, got {settings.kernel!r}; use features='auto' or 'nystroem'"
+            f"features={features!r} needs a shift-invariant kernel, got {settings.kernel!r}; use features='auto' or 'nystroem'"
         )
 
 
@@ -159,26 +160,12 @@ def make_plan(settings: Settings, rows: Rows) -> Plan:
         feature_map = settings.features
     else:
         kernel = _resolve(settings.kernel, _weighted_sample(rows, seed), seed)
-        feature_map = _feature_map(settings.features, settings.n_features, kernel, points, seed)
+        feature_map = build_map(settings.features, settings.n_features, kernel, points, seed)
     state = seed.child("held-out").sequence()
     held_out = held_out_map(
         feature_map.kernel, _HELD_OUT, 2 * _HELD_OUT, points, origin=points.mean(axis=0), random_state=state
     )
     return Plan(feature_map, held_out)
-
-
-def _feature_map(features: str, n_features: int | None, kernel: Kernel, points: Floats, seed: Seed) -> FeatureMap:
-    state = seed.child("features").sequence()
-    if features == "fourier":
-        return Fourier(kernel, n_features or _FOURIER, origin=points.mean(axis=0), random_state=state)
-    if features == "nystroem" or not kernel.has_spectrum:
-        return Nystroem.from_sample(kernel, points, n_features or _LANDMARKS, random_state=state)
-    if n_features is None:
-        return Landmark.from_sample(kernel, points, _LANDMARKS, _RESIDUAL, random_state=state)
-    if n_features < 2:
-        raise InputError(f"n_features must be at least 2 for features='auto', got {n_features}")
-    most = (n_features * _LANDMARKS) // (_LANDMARKS + _RESIDUAL) or 1
-    return Landmark.from_sample(kernel, points, most, n_features - most, random_state=state)
 
 
 def _weighted_sample(rows: Rows, seed: Seed) -> Floats:
@@ -201,4 +188,4 @@ def _resolve(kernel: Kernel, points: Floats, seed: Seed) -> Kernel:
 def _require_kernel(kernel: Kernel, points: Floats) -> None:
     values = kernel_block(kernel, points, points)
     require(bool(np.isfinite(values).all()), "the kernel is not finite")
-    require(bool((np.abs(values) <= kernel.k0 * (1.0 + ROUNDING)).all()), "the kernel is larger than at its centre")
+    require(bool((np.abs(values) <= kernel.largest * (1.0 + ROUNDING)).all()), "the kernel is larger than at its centre")

@@ -50,8 +50,8 @@ class Tree:
         require(0 <= self.swaps < MOST and 0 <= self.builds < MOST, "the tree is impossible")
         require(bool(((self.leaves >= 0) & (self.leaves <= inner)).all()), "the tree is impossible")
         heads, tails = np.flatnonzero(self.first != -1), np.flatnonzero(self.following != -1)
-        begun, followed = self.first[heads], self.following[tails]
-        after = np.concatenate([begun, followed])
+        leading, followed = self.first[heads], self.following[tails]
+        after = np.concatenate([leading, followed])
         require(np.array_equal(np.sort(after), np.arange(n_points)), "the leaves of the tree do not hold each point once")
         whose = np.concatenate([heads, self.leaves[tails]])
         require(np.array_equal(self.leaves[after], whose), "the leaves of the tree are mixed up")

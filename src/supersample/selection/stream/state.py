@@ -71,12 +71,14 @@ class Stream:
         n_features, n_held_out = (
             (0, 0) if self.plan is None else (self.plan.feature_map.n_features, self.plan.held_out.n_features)
         )
-        begun = self.plan is not None and self.n_used > 0
-        require(begun == (self.n_used > 0) == (len(reservoir.rows) > 0), "rows were taken in, and none is held")
-        require(begun == any(len(part.rows) > 0 for part in (sample.kept, *sample.waiting)), "the background sample is missing")
-        require(begun or len(criticisms.rows) == 0, "there are criticisms of nothing")
+        started = self.plan is not None and self.n_used > 0
+        require(started == (self.n_used > 0) == (len(reservoir.rows) > 0), "rows were taken in, and none is held")
+        require(
+            started == any(len(part.rows) > 0 for part in (sample.kept, *sample.waiting)), "the background sample is missing"
+        )
+        require(started or len(criticisms.rows) == 0, "there are criticisms of nothing")
         kernel = None if self.plan is None else self.plan.kernel
-        largest = 1.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.k0))
+        largest = 1.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.largest))
         self.moments.check(n_features, self.n_used, largest)
         self.held_out.check(n_held_out, self.n_used, largest)
         sample.check()

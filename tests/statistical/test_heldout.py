@@ -7,7 +7,7 @@ import stream_oracles
 import supersample as ss
 from supersample.errors import InputError
 from supersample.features import Fourier
-from supersample.features.heldout import Judge
+from supersample.features.heldout import HeldOut
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 
 KERNELS = {
@@ -29,7 +29,7 @@ def test_kernel_values_are_unbiased(name):
     points = np.array([[0.0, 0.0], [0.3, 0.1], [1.0, -1.0], [4.0, 2.0]])
     values = []
     for seed in range(400):
-        features = Judge(kernel, 64, dtype=np.float64, random_state=seed).transform(points)
+        features = HeldOut(kernel, 64, dtype=np.float64, random_state=seed).transform(points)
         values.append(features[0] @ features.T)
     error = np.std(values, axis=0, ddof=1) / np.sqrt(len(values))
     assert (error < 0.02 * kernel.k0).all()
@@ -42,7 +42,7 @@ def test_values_are_unbiased_in_any_width(width):
     # 300 seeds, 2 pairs, 3 widths: |z| > 4.5 somewhere with probability 4e-5.
     points = np.zeros((2, width))
     points[1, 0] = 1.0
-    values = [Judge(Gaussian(1.0), 64, random_state=seed).transform(points) for seed in range(300)]
+    values = [HeldOut(Gaussian(1.0), 64, random_state=seed).transform(points) for seed in range(300)]
     values = np.array([features[0] @ features.T.astype(np.float64) for features in values])
     z = (values.mean(axis=0) - [1.0, np.exp(-0.5)]) / (values.std(axis=0, ddof=1) / np.sqrt(300))
     assert np.abs(z).max() < 4.5
@@ -50,7 +50,7 @@ def test_values_are_unbiased_in_any_width(width):
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_weights_are_positive_and_average_one(name):
-    weights = Judge(KERNELS[name], 20_000, dtype=np.float64, random_state=0).drawn(2)[1] ** 2
+    weights = HeldOut(KERNELS[name], 20_000, dtype=np.float64, random_state=0).drawn(2)[1] ** 2
     assert np.isfinite(weights).all()
     assert weights.min() > 0
     assert weights.mean() == pytest.approx(1.0, abs=0.05)
@@ -61,7 +61,7 @@ def test_weights_are_positive_and_average_one(name):
 
 def test_half_of_the_frequencies_are_stretched():
     plain = Fourier(Gaussian(1.0), 4000, random_state=0).drawn(2)
-    stretched = Judge(Gaussian(1.0), 4000, random_state=0).drawn(2)[0]
+    stretched = HeldOut(Gaussian(1.0), 4000, random_state=0).drawn(2)[0]
     assert np.mean(stretched**2) > 2 * np.mean(plain**2)
     half = stretched[:, :1000]
     assert np.mean(half**2) == pytest.approx(1.0, abs=0.15)
@@ -83,28 +83,28 @@ def test_a_good_selection_is_judged_with_less_error_than_by_plain_frequencies():
             found.append(difference @ difference)
         return np.array(found) / truth
 
-    judge, fourier = estimates(Judge), estimates(Fourier)
+    judge, fourier = estimates(HeldOut), estimates(Fourier)
     assert judge.std() < 0.7 * fourier.std()
     # 60 seeds, 4.5 standard errors: 7e-6.
     assert abs(judge.mean() - 1.0) < 4.5 * judge.std(ddof=1) / np.sqrt(60)
 
 
 def test_the_identity_tells_judge_and_fourier_apart():
-    judge = Judge(Gaussian(1.0), 64, random_state=0)
-    assert judge == Judge(Gaussian(1.0), 64, random_state=0)
-    assert judge != Judge(Gaussian(1.0), 64, random_state=1)
-    assert judge != Judge(Gaussian(1.0), 64, origin=1.0, random_state=0)
+    judge = HeldOut(Gaussian(1.0), 64, random_state=0)
+    assert judge == HeldOut(Gaussian(1.0), 64, random_state=0)
+    assert judge != HeldOut(Gaussian(1.0), 64, random_state=1)
+    assert judge != HeldOut(Gaussian(1.0), 64, origin=1.0, random_state=0)
     assert judge != Fourier(Gaussian(1.0), 64, random_state=0)
 
 
 def test_rows_do_not_depend_on_their_company():
     points = np.random.default_rng(0).normal(size=(500, 3))
-    judge = Judge(Matern(1.5, 1.0), 64, random_state=0)
+    judge = HeldOut(Matern(1.5, 1.0), 64, random_state=0)
     assert judge.transform(points)[17:40].tobytes() == judge.transform(points[17:40]).tobytes()
 
 
 def test_what_it_cannot_do_is_refused():
     with pytest.raises(InputError, match=r"Euclidean distance.*Laplacian.*Fourier"):
-        Judge(Laplacian(1.0), 64)
+        HeldOut(Laplacian(1.0), 64)
     with pytest.raises(InputError, match=r"n_features.*even.*63"):
-        Judge(Gaussian(1.0), 63)
+        HeldOut(Gaussian(1.0), 63)

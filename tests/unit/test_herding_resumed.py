@@ -9,7 +9,7 @@ import herding_oracles as oracles
 import supersample as ss
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.kernels import Gaussian
-from supersample.selection.batch.candidates import FeatureField
+from supersample.selection.batch.candidates import FeatureCandidates
 from supersample.selection.batch.residual import residual_of
 
 METHODS = [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe]
@@ -22,28 +22,28 @@ FAR = [[1e6, 1e6]]
 @pytest.mark.parametrize("method", [ss.sbq, ss.wkh])
 @pytest.mark.parametrize("weights", [None, "uniform", "free", "simplex"])
 def test_nothing_to_choose_is_an_empty_selection_with_any_weights(method, weights):
-    found = method(POOL, 5, target=FAR, kernel=Gaussian(1.0), weights=weights)
+    found = method(POOL, 5, target=FAR, kernel=Gaussian(1.0), weighting=weights)
     assert (len(found), found.weights.size, found.mmd.size, found.points.shape) == (0, 0, 0, (0, 2))
     assert "out of the kernel's reach" in found.note
 
 
 @methods
-def test_an_empty_selection_is_a_start_like_none(method):
+def test_resuming_an_empty_selection_is_like_resuming_none(method):
     empty = ss.sbq(POOL, 5, target=FAR, kernel=Gaussian(1.0))
-    found = method(POOL, 6, kernel=Gaussian(1.0), start=empty)
+    found = method(POOL, 6, kernel=Gaussian(1.0), resume=empty)
     plain = method(POOL, 6, kernel=Gaussian(1.0))
     np.testing.assert_array_equal(found.indices, plain.indices)
     np.testing.assert_array_equal(found.mmd, plain.mmd)
-    fixed = ss.frank_wolfe(POOL, 6, kernel=Gaussian(1.0), start=empty, variant="fixed")
+    fixed = ss.frank_wolfe(POOL, 6, kernel=Gaussian(1.0), resume=empty, variant="fixed")
     assert fixed.mmd.size == 6
 
 
 @methods
-def test_a_start_with_copies_is_gone_on_from(method):
+def test_a_selection_with_copies_is_resumed(method):
     """A point that is chosen twice spans nothing new: its weight is shared out, and nothing is NaN."""
     twice = ss.herd(np.repeat(POOL[:3], 2, axis=0), 6, kernel=Gaussian(1.0))
     start = dataclasses.replace(twice, indices=twice.indices // 2)
-    found = method(POOL, 10, kernel=Gaussian(1.0), start=start, weights="free")
+    found = method(POOL, 10, kernel=Gaussian(1.0), resume=start, weighting="free")
     gram, z = Gaussian(1.0)(POOL), Gaussian(1.0)(POOL).mean(axis=0)
     assert np.isfinite(found.mmd).all()
     for size in range(1, len(found) + 1):
@@ -83,7 +83,7 @@ def test_equal_calls_have_equal_results_and_parts_are_one_run(method):
     first, second = (method(MANY, 8) for _ in range(2))
     np.testing.assert_array_equal(first.mmd, second.mmd)
     assert first.kernel == second.kernel
-    parts = method(MANY, 8, start=method(MANY, 3, random_state=5), random_state=6)
+    parts = method(MANY, 8, resume=method(MANY, 3, random_state=5), random_state=6)
     np.testing.assert_array_equal(parts.indices, first.indices)
     np.testing.assert_allclose(parts.mmd, first.mmd, rtol=1e-7)
     np.testing.assert_array_equal(method(MANY, 8, kernel=first.kernel).indices, first.indices)
@@ -128,8 +128,8 @@ def test_a_residual_by_features_stays_orthogonal_and_knows_its_energy():
     from supersample._random import as_seed
 
     phi = ss.features.Fourier(Gaussian(3.0), 64, dtype=np.float64, random_state=0)
-    field = FeatureField(phi, POOL, ss.measures.Empirical(POOL), as_seed(0))
-    held = residual_of(field, 40)
+    space = FeatureCandidates(phi, POOL, ss.measures.Empirical(POOL), as_seed(0))
+    held = residual_of(space, 40)
     features = phi.transform(POOL)
     for row in POOL[:40]:
         held.add(row)
@@ -144,18 +144,18 @@ def test_a_residual_by_features_stays_orthogonal_and_knows_its_energy():
 
 
 BAD = {
-    "row -1": ({"indices": np.array([-1, 2])}, MismatchError, "start holds row -1 and there are 300 candidates"),
-    "row 300": ({"indices": np.array([300, 2])}, MismatchError, "start holds row 300 and there are 300 candidates"),
+    "row -1": ({"indices": np.array([-1, 2])}, MismatchError, "resume holds row -1 and there are 300 candidates"),
+    "row 300": ({"indices": np.array([300, 2])}, MismatchError, "resume holds row 300 and there are 300 candidates"),
 }
 
 
 @methods
 @pytest.mark.parametrize("what", BAD)
-def test_starts_from_elsewhere(method, what):
+def test_selections_from_elsewhere(method, what):
     change, error, message = BAD[what]
     start = dataclasses.replace(ss.herd(POOL, 2, kernel=Gaussian(1.0)), **change)
     with pytest.raises(error, match=message):
-        method(POOL, 5, kernel=Gaussian(1.0), start=start)
+        method(POOL, 5, kernel=Gaussian(1.0), resume=start)
 
 
 @methods
@@ -163,8 +163,8 @@ def test_options_are_checked_before_the_work(method):
     phi = ss.features.Fourier(Gaussian(1.0), 16, random_state=0)
     wide = np.random.default_rng(0).normal(size=(20_001, 1))
     for options, error, message in (
-        ({"weights": "positive"}, InputError, "weights must be one of 'uniform', 'free', 'simplex', got 'positive'"),
-        ({"weights": np.ones(3)}, InputError, "weights must be one of"),
+        ({"weighting": "positive"}, InputError, "weighting must be one of 'uniform', 'free', 'simplex', got 'positive'"),
+        ({"weighting": np.ones(3)}, InputError, "weighting must be one of"),
         ({"refine": "no"}, InputTypeError, "refine must be True or False, got str 'no'"),
         ({"replace": None}, InputTypeError, "replace must be True or False, got NoneType None"),
     ):

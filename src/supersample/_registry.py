@@ -1,0 +1,47 @@
+"""Registries: the named things of one kind (kernels, feature maps, column types, ...), looked up by whatever must know them."""
+
+from collections.abc import Iterator, Mapping
+from typing import TypeVar
+
+from supersample.errors import InputError, InputTypeError
+
+__all__ = ["Registry"]
+
+T = TypeVar("T")
+
+
+class Registry(Mapping[str, T]):
+    """Things of one kind by name, in the order in which they were added.
+
+    >>> shapes = Registry("shape", {"ball": 3})
+    >>> shapes.add("disc", 2)
+    >>> list(shapes), shapes["disc"]
+    (['ball', 'disc'], 2)
+    """
+
+    def __init__(self, what: str, entries: Mapping[str, T] | None = None) -> None:
+        self.what = what
+        self._entries: dict[str, T] = dict(entries or {})
+        self._writers: dict[str, tuple[str, str]] = {}
+
+    def add(self, name: str, entry: T, written: type | None = None) -> None:
+        """Add a thing; refuse a name that is taken, unless by the same class, whose cell or module is run again.
+
+        written: the class that the user wrote, if the entry is made from it.
+        """
+        if not isinstance(name, str) or not name:
+            raise InputTypeError(f"the name of a {self.what} must be a word, got {name!r}")
+        writer = entry if written is None else written
+        origin = (getattr(writer, "__module__", ""), getattr(writer, "__qualname__", repr(writer)))
+        if name in self._entries and self._writers.get(name) != origin:
+            raise InputError(f"the {self.what} {name!r} exists already; choose another name")
+        self._entries[name], self._writers[name] = entry, origin
+
+    def __getitem__(self, name: str) -> T:
+        return self._entries[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)

@@ -1,0 +1,103 @@
+"""Feature maps by name: what `features=` takes, and maps that users register."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
+
+from supersample._random import Seed
+from supersample._registry import Registry
+from supersample._stored import kind_of, stored
+from supersample._typing import Floats
+from supersample.errors import InputError, InputTypeError
+from supersample.features.base import FeatureMap
+from supersample.features.fourier import Fourier
+from supersample.features.landmark import Landmark
+from supersample.features.nystroem import Nystroem
+from supersample.kernels import Kernel
+
+__all__ = ["FEATURES", "FeaturesLike", "NamedMap", "build_map", "register"]
+
+#: A name, or a feature map.
+FeaturesLike = str | FeatureMap
+M = TypeVar("M", bound=FeatureMap)
+
+#: Default numbers of features of each kind; "auto" has landmarks and residual features, in this proportion.
+_FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
+
+
+class NamedMap(NamedTuple):
+    """How a map is built: a function of kernel, first rows, number of features (None: its default) and seed."""
+
+    build: Callable[[Kernel, Floats, int | None, Seed], FeatureMap]
+    needs_spectrum: bool = False
+
+
+def build_map(features: str, n_features: int | None, kernel: Kernel, points: Floats, seed: Seed) -> FeatureMap:
+    """Return the map of this name for a kernel, fitted on the first rows."""
+    return FEATURES[features].build(kernel, points, n_features, seed.child("features"))
+
+
+def register(name: str, **fields: Any) -> Callable[[type[M]], type[M]]:
+    """Register a feature map class of your own, so that summaries that use it can be saved and loaded.
+
+    fields: what the constructor takes by keyword, each with the type of its values: float, int, str, bool, tuple (of numbers),
+    numpy.ndarray, or the class of a kernel or a feature map. If the class has a method `from_sample(kernel, sample, n_features,
+    random_state)`, then `features=name` builds the map from the first rows; n_features is None where the user gave none. A file
+    holds the name alone: whoever loads it must have registered the class before.
+
+    >>> import numpy as np
+    >>> import supersample as ss
+    >>> @ss.features.register("product", kernel=ss.kernels.Kernel)
+    ... class Product(ss.features.FeatureMap):
+    ...     n_features, dtype = 2, np.dtype(np.float64)
+    ...
+    ...     def __init__(self, kernel):
+    ...         self.kernel = kernel
+    ...
+    ...     @property
+    ...     def identity(self):
+    ...         return {"map": "product", "kernel": dict(self.kernel.identity)}
+    ...
+    ...     def fill(self, points, out):
+    ...         out[...] = points
+    >>> Product(ss.kernels.Gaussian(1.0)).transform([[1.0, 2.0]])
+    array([[1., 2.]])
+    """
+
+    def add(cls: type[M]) -> type[M]:
+        if not (isinstance(cls, type) and issubclass(cls, FeatureMap)):
+            raise InputTypeError(f"register must decorate a class that extends supersample.features.FeatureMap, got {cls!r}")
+        from_sample = getattr(cls, "from_sample", None)
+        kinds = {key: kind_of(key, value, Kernel, FeatureMap) for key, value in fields.items()}
+        if from_sample is not None:
+            made = NamedMap(lambda kernel, points, n, seed: from_sample(kernel, points, n, seed.sequence()))
+            FEATURES.add(name, made, written=cls)
+        return stored(name, kinds, tag="map")(cls)
+
+    return add
+
+
+def _fourier(kernel: Kernel, points: Floats, n_features: int | None, seed: Seed) -> FeatureMap:
+    return Fourier(kernel, n_features or _FOURIER, origin=points.mean(axis=0), random_state=seed.sequence())
+
+
+def _nystroem(kernel: Kernel, points: Floats, n_features: int | None, seed: Seed) -> FeatureMap:
+    return Nystroem.from_sample(kernel, points, n_features or _LANDMARKS, random_state=seed.sequence())
+
+
+def _auto(kernel: Kernel, points: Floats, n_features: int | None, seed: Seed) -> FeatureMap:
+    """Return landmarks, with Fourier features of what they do not span where the kernel has them."""
+    if not kernel.has_spectrum:
+        return _nystroem(kernel, points, n_features, seed)
+    if n_features is None:
+        return Landmark.from_sample(kernel, points, _LANDMARKS, _RESIDUAL, random_state=seed.sequence())
+    if n_features < 2:
+        raise InputError(f"n_features must be at least 2 for features='auto', got {n_features}")
+    most = (n_features * _LANDMARKS) // (_LANDMARKS + _RESIDUAL) or 1
+    return Landmark.from_sample(kernel, points, most, n_features - most, random_state=seed.sequence())
+
+
+#: Feature maps that `features=` takes by name.
+FEATURES: Registry[NamedMap] = Registry(
+    "feature map",
+    {"auto": NamedMap(_auto), "fourier": NamedMap(_fourier, needs_spectrum=True), "nystroem": NamedMap(_nystroem)},
+)

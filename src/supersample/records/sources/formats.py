@@ -1,0 +1,103 @@
+"""File formats: the extensions that name each, and how a file of it is opened. All are found through one registry."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, NamedTuple
+
+import pyarrow as pa
+
+from supersample._registry import Registry
+from supersample.records.sources.base import Batches, after
+from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_stream_reader
+from supersample.records.sources.parquet import parquet_batches, parquet_outline
+from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
+
+__all__ = ["COMPRESSIONS", "DAMAGED", "FORMATS", "DataFile", "Format"]
+
+#: The second extensions of compressed text files, and their compressions.
+COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
+DAMAGED = "the file may be damaged or incomplete: write it again, or leave it out"
+
+
+@dataclass(frozen=True)
+class DataFile:
+    """One file: its columns, its number of rows if the file states it, and how to read it as `schema` from row `skip` on."""
+
+    path: Path
+    schema: pa.Schema
+    n_rows: int | None
+    read: Callable[[pa.Schema, int], Batches]
+    hint: str = DAMAGED
+
+
+class Format(NamedTuple):
+    """A file format: the extensions that name it, how a file is opened, and whether text of it may be compressed."""
+
+    extensions: tuple[str, ...]
+    open: Callable[[Path], DataFile]
+    is_text: bool = False
+
+
+def _parquet(path: Path) -> DataFile:
+    schema, n_rows = parquet_outline(path)
+    return DataFile(path, schema, n_rows, lambda _, skip: parquet_batches(path, skip))
+
+
+def _arrow(path: Path) -> DataFile:
+    with path.open("rb") as file:
+        whole = file.read(len(FILE_MAGIC)) == FILE_MAGIC
+    if whole:
+        schema, n_rows = ipc_file_outline(path)
+        return DataFile(path, schema, n_rows, lambda _, skip: after(ipc_file_batches(path), skip))
+    with _bytes(path) as stream:
+        schema = ipc_stream_reader(stream)[0]
+    return DataFile(path, schema, None, lambda _, skip: after(_streamed(path), skip))
+
+
+def _streamed(path: Path) -> Batches:
+    with _bytes(path) as stream:
+        yield from ipc_stream_reader(stream)[1]
+
+
+def _csv(path: Path) -> DataFile:
+    delimiter = "\t" if ".tsv" in path.name.lower() else None
+    with _bytes(path) as stream:
+        schema = csv_reader(stream, delimiter=delimiter)[0]
+
+    def read(schema: pa.Schema, skip: int) -> Batches:
+        with _bytes(path) as stream:
+            yield from after(csv_reader(stream, schema, delimiter=delimiter)[1], skip)
+
+    return DataFile(path, schema, None, read, TEXT_HINT)
+
+
+def _ndjson(path: Path) -> DataFile:
+    with _bytes(path) as stream:
+        schema = ndjson_reader(stream)[0]
+
+    def read(schema: pa.Schema, skip: int) -> Batches:
+        with _bytes(path) as stream:
+            yield from after(ndjson_reader(stream, schema)[1], skip)
+
+    return DataFile(path, schema, None, read, TEXT_HINT)
+
+
+@contextmanager
+def _bytes(path: Path) -> Iterator[BinaryIO]:
+    """Open a file for reading, decompressed if its extension names a compression."""
+    with pa.input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower())) as stream:
+        yield stream
+
+
+#: The formats of files; a new one is a function and a line here.
+FORMATS: Registry[Format] = Registry(
+    "format",
+    {
+        "parquet": Format((".parquet", ".pq"), _parquet),
+        "csv": Format((".csv", ".tsv"), _csv, is_text=True),
+        "arrow": Format((".arrow", ".arrows", ".ipc", ".feather"), _arrow),
+        "ndjson": Format((".ndjson", ".jsonl", ".json"), _ndjson, is_text=True),
+    },
+)

@@ -1,0 +1,225 @@
+"""Kernels, feature maps and column types written outside the package: summarised, saved, loaded, merged and compared."""
+
+import subprocess
+import sys
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy import special
+
+import supersample as ss
+from supersample.errors import InputError, InputTypeError
+
+
+@ss.kernels.register("rational", alpha=float)
+@dataclass(frozen=True)
+class Rational(ss.kernels.Radial):
+    """(1 + r^2 / (2 alpha))^-alpha: Gaussians whose inverse squared width is Gamma distributed."""
+
+    alpha: float = 2.0
+
+    @property
+    def identity(self):
+        return {**super().identity, "alpha": self.alpha}
+
+    def profile(self, distances):
+        distances /= 2.0 * self.alpha
+        distances += 1.0
+        np.power(distances, -self.alpha, out=distances)
+
+    def spread(self, uniforms):
+        return np.sqrt(special.gammaincinv(self.alpha, uniforms[:, 0]) / self.alpha)
+
+
+@ss.kernels.register("overlap", power=int)
+@dataclass(frozen=True)
+class Overlap(ss.kernels.Kernel):
+    """(1 + x.y)^power: neither shift-invariant nor of one size."""
+
+    power: int = 2
+
+    @property
+    def identity(self):
+        return {"kernel": "overlap", "power": self.power}
+
+    def fill(self, left, right, out):
+        out[...] = (1.0 + left @ right.T) ** self.power
+
+    def paired(self, left, right):
+        return (1.0 + np.einsum("ij,ij->i", left, right)) ** self.power
+
+
+@ss.features.register("tiles", kernel=ss.kernels.Kernel, centres=np.ndarray)
+class Tiles(ss.features.FeatureMap):
+    """Kernel values at a few rows, scaled: a crude map, but a map."""
+
+    dtype = np.dtype(np.float64)
+
+    def __init__(self, kernel, centres):
+        self.kernel, self.centres, self.n_features = kernel, centres, len(centres)
+
+    @classmethod
+    def from_sample(cls, kernel, sample, n_features, random_state):
+        rows = np.random.default_rng(random_state).choice(len(sample), n_features or 40, replace=False)
+        return cls(kernel, sample[np.sort(rows)])
+
+    @property
+    def identity(self):
+        return {"map": "tiles", "kernel": dict(self.kernel.identity), "centres": self.centres.tolist()}
+
+    def fill(self, points, out):
+        self.kernel.fill(points.astype(np.float64), self.centres, out)
+        out /= np.sqrt(self.n_features)
+
+
+@ss.columns.register("clock", size_of_day=float)
+@dataclass(frozen=True)
+class Clock(ss.columns.ColumnType):
+    """Times of day written as text, "23:59", on a circle."""
+
+    size_of_day: float
+
+    size, furthest = 2, 1.0
+
+    @classmethod
+    def learn(cls, name, column, weight, *, forced):
+        if not pa.types.is_string(column.type) or not name.endswith("_at"):
+            return None
+        return cls(name, weight, column.null_count > 0, 24.0)
+
+    def takes(self, kind):
+        return pa.types.is_string(kind)
+
+    def encode(self, column, out):
+        hours = np.array(
+            [np.nan if each is None else int(each[:2]) + int(each[3:]) / 60 for each in column.to_pylist()], dtype=float
+        )
+        turn = 2.0 * np.pi * hours / self.size_of_day
+        out[:, 0], out[:, 1] = np.nan_to_num(np.cos(turn)), np.nan_to_num(np.sin(turn))
+        return np.isnan(hours).astype(float)
+
+
+def table_of(n, seed, late=0.0):
+    rng = np.random.default_rng(seed)
+    minutes = ((rng.normal(12.0 + late, 2.0, n) % 24) * 60).astype(int)
+    at = [
+        None if drop else f"{each // 60:02d}:{each % 60:02d}" for each, drop in zip(minutes, rng.random(n) < 0.05, strict=True)
+    ]
+    return pa.table({"opened_at": at, "x": rng.normal(size=n), "y": rng.gamma(2.0, size=n)})
+
+
+CASES = {
+    "kernel": {"kernel": "rational"},
+    "kernel as an object": {"kernel": Rational(bandwidth=1.5, alpha=0.7)},
+    "kernel without a spectrum": {"kernel": "overlap"},
+    "feature map": {"features": "tiles"},
+    "feature map as an object": {"features": Tiles(ss.kernels.Gaussian(1.0), np.random.default_rng(0).normal(size=(30, 6)))},
+    "column type": {},
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_is_registered_works_everywhere(case, tmp_path):
+    options = {"prototypes": 25, "criticisms": 4, "random_state": 0, **CASES[case]}
+    first = ss.summarize(table_of(6_000, 0), **options)
+    assert [(column.kind, column.width) for column in first.columns] == [("clock", 3), ("number", 1), ("number", 1)]
+    first.save(tmp_path / "first.ss")
+    loaded = ss.load(tmp_path / "first.ss")
+    assert loaded.to_bytes() == first.to_bytes()
+    assert loaded.kernel == first.kernel
+    assert loaded.feature_map == first.feature_map
+    assert loaded.mmd < loaded.random_mmd
+    same, other = (ss.summarize(table_of(6_000, 1, late), like=loaded, random_state=1) for late in (0.0, 9.0))
+    assert loaded.merge(same).n_seen == 12_000
+    assert not loaded.compare(same).rejects(0.001)
+    assert loaded.compare(other).rejects(0.001)
+    assert loaded.compare(other).columns[0].name == "opened_at"
+    assert "<td>clock</td>" in first.report(tmp_path / "page.html").read_text().replace("\n", "")
+
+
+def test_a_stream_can_be_stopped_and_resumed_in_files(tmp_path):
+    rows = table_of(8_000, 2)
+    options = {"prototypes": 20, "kernel": "rational", "features": "tiles", "random_state": 0}
+    whole = ss.summarize(rows, **options)
+    ss.summarize(rows.slice(0, 3_000), **options).save(tmp_path / "part.ss")
+    assert ss.load(tmp_path / "part.ss").update(rows.slice(3_000)).prototypes.equals(whole.prototypes)
+
+
+@pytest.mark.parametrize("case", ["kernel", "feature map", "column type"])
+def test_where_it_is_not_registered_a_file_is_refused_in_words(case, tmp_path):
+    ss.summarize(table_of(300, 0), 5, 0, random_state=0, **CASES[case]).save(tmp_path / "rows.ss")
+    program = (
+        "import sys, supersample as ss\ntry:\n    ss.load(sys.argv[1])\nexcept ss.errors.InputError as error:\n    print(error)"
+    )
+    command = [sys.executable, "-c", program, tmp_path / "rows.ss"]
+    said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
+    assert "which is not registered here" in said
+    assert "import the module that registers it and load again" in said
+
+
+def test_names_are_given_once():
+    with pytest.raises(InputError, match="the kernel 'gaussian' exists already; choose another name"):
+        ss.kernels.register("gaussian")(Rational)
+    with pytest.raises(InputError, match="the feature map 'auto' exists already; choose another name"):
+        ss.features.register("auto")(Tiles)
+    with pytest.raises(InputError, match="the column type 'number' exists already; choose another name"):
+        ss.columns.register("number")(Clock)
+    assert (
+        ss.kernels.register("rational", alpha=float)(Rational) is Rational
+    )  # the same class again, as a cell that is run twice
+
+
+@pytest.mark.parametrize("register", [ss.kernels.register, ss.features.register, ss.columns.register])
+def test_what_cannot_be_registered_is_said(register):
+    with pytest.raises(InputTypeError, match=r"register must decorate a class that extends supersample\.\w+\.\w+, got"):
+        register("something")(dict)
+    with pytest.raises(InputTypeError, match="must be a word, got ''"):
+        register("")({"kernels": Rational, "features": Tiles, "encoding": Clock}[register.__module__.split(".")[-2]])
+
+
+def test_fields_must_be_of_types_that_a_file_holds():
+    with pytest.raises(InputTypeError, match="alpha must be given as one of the types float, int"):
+        ss.kernels.register("odd", alpha=complex)(Rational)
+    with pytest.raises(InputTypeError, match="hours must be given as float, int, str, bool or tuple"):
+        ss.columns.register("odd", hours=np.ndarray)(Clock)
+
+
+def test_a_bandwidth_for_a_kernel_without_one_is_refused():
+    with pytest.raises(InputError, match="bandwidth must be left out with kernel='overlap', which has none"):
+        ss.summarize(table_of(100, 0), 5, kernel="overlap", bandwidth=2.0)
+
+
+def test_a_format_of_ones_own_is_read_like_the_others(tmp_path, monkeypatch):
+    """What CONTRIBUTING says of a format: a function and a line in the registry."""
+    from supersample.records.sources import formats
+
+    def columns_of(path):
+        values = np.array(path.read_text().split(), dtype=float)
+        table = pa.table({"x": values})
+        return formats.DataFile(path, table.schema, len(values), lambda _, skip: iter(table.slice(skip).to_batches()))
+
+    monkeypatch.setattr(formats.FORMATS, "_entries", {**formats.FORMATS})
+    formats.FORMATS.add("plain", formats.Format((".txt",), columns_of))
+    (tmp_path / "some.txt").write_text("1 2 3")
+    (tmp_path / "more.txt").write_text("4 5")
+    assert ss.summarize(tmp_path, 5, 0, random_state=0).prototypes["x"].to_pylist() == [4.0, 5.0, 1.0, 2.0, 3.0]
+
+
+def test_an_engine_of_ones_own_gets_its_frames(monkeypatch):
+    """What CONTRIBUTING says of an engine: a module with `run` and `cluster`, and a line in the registry."""
+    from supersample.engines import local
+    from supersample.records.sources import clusters
+
+    class Frame(list):
+        """Partitions that only their own engine can read."""
+
+    Frame.__module__ = "elsewhere.frames"
+    home = clusters.EngineHome(("elsewhere",), local.__name__)
+    monkeypatch.setattr(clusters.ENGINES, "_entries", {**clusters.ENGINES, "elsewhere": home})
+    parts = [table_of(3_000, seed) for seed in range(2)]
+    found = ss.summarize(Frame(parts), 10, 2, random_state=0)
+    assert found.to_bytes() == local.summarize(parts, prototypes=10, criticisms=2, random_state=0).to_bytes()
+    arrays = [np.random.default_rng(seed).normal(size=(50, 2)) for seed in range(2)]
+    assert len(ss.herd(Frame(arrays), 5, random_state=0)) == 5
