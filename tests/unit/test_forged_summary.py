@@ -213,7 +213,7 @@ def test_partitions_take_only_the_bytes_of_partitions():
         lambda: parts.summarize_part(part, 0, _table(60)),
         lambda: parts.finish(b"other bytes", "a partition"),
     ):
-        with pytest.raises(InputError, match="the state of a partition"):
+        with pytest.raises(InputError, match="the state (of a partition|that partitions start from)"):
             call()
     with pytest.raises(InputError, match="the first rows of a partition came back damaged"):
         parts.warm_up([head[:100]], summary._state.request, "a partition")

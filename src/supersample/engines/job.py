@@ -6,7 +6,7 @@ from typing import Any
 
 from supersample.engines.partition_tasks import packed, warm_up
 from supersample.errors import InputError, InputTypeError
-from supersample.summary.state import Request, State
+from supersample.summary.state import Request, WarmUp
 from supersample.summary.summarizing import Options
 
 __all__ = ["Job", "job_of"]
@@ -17,7 +17,7 @@ class Job:
     """A request, and with like= the empty state that partitions start from; without like=, it comes from the first rows."""
 
     request: Request
-    like: State | None
+    like: WarmUp | None
     progress: bool
 
     def begin(self, heads: Iterable[bytes], label: str) -> bytes:

@@ -21,7 +21,7 @@ from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE
 from supersample.summary import Summary
 from supersample.summary import state as states
-from supersample.summary.state import Request, State
+from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.state_file import restore, store
 
 __all__ = [
@@ -101,7 +101,7 @@ def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
         what = "row" if request.weight is None else f"row of positive weight in column {request.weight!r}"
         raise InputError(f"source must have at least one {what}, got none from {label}")
     schema = reduce(lambda left, right: promote(left, right, label), (table.schema for table in tables))
-    state = states.init(request, schema)
+    state: State = states.init(request, schema)
     for table in tables:
         for batch in table.combine_chunks().to_batches():
             state = states.update(state, conform(batch, schema, label))
@@ -118,7 +118,7 @@ def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
 
     Time O(n (d D + M)); memory of a batch and of the state, if the source is read in batches.
     """
-    state = states.part(_unpacked(empty, with_rows=False), index)
+    state: State = states.part(_empty(empty), index)
     with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
@@ -133,14 +133,14 @@ def merge_parts(left: bytes, right: bytes) -> bytes:
     """
     if not left or not right:
         return left or right
-    return packed(states.merge(_unpacked(left), _unpacked(right)))
+    return packed(states.merge(_running(left), _running(right)))
 
 
 def finish(data: bytes, label: str) -> Summary:
     """Return the summary of the state that a run ended with."""
     if not data:
         raise InputError(f"source must have at least one row, got none from {label}")
-    return Summary(_unpacked(data), label)
+    return Summary(_running(data), label)
 
 
 def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:
@@ -215,13 +215,24 @@ def _written(table: pa.Table) -> bytes:
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
 
 
-def _unpacked(data: bytes, *, with_rows: bool = True) -> State:
-    """Return the state of a partition with rows or, if with_rows is False, the empty one that all start from."""
-    restored = restore(data, "the state of a partition")
-    state = restored.state
-    if restored.kind != "partition" or state.encoding is None:
-        raise InputError(f"the state of a partition must be one that a worker made, got a {restored.kind}; run again")
-    plan = state.plan if not with_rows else None if state.stream is None else state.stream.plan
-    if plan is None or with_rows == (state.stream is None):
+def _empty(data: bytes) -> WarmUp:
+    """Return the empty state that all partitions start from."""
+    state = _unpacked(data)
+    if not isinstance(state, WarmUp) or state.maps is None:
+        raise InputError("the state that partitions start from must have its features fixed and no rows; run again")
+    return state
+
+
+def _running(data: bytes) -> Running:
+    """Return the state of a partition with rows."""
+    state = _unpacked(data)
+    if not isinstance(state, Running) or state.stream.plan is None:
         raise InputError("the state of a partition must have its features fixed, got one without; run again")
     return state
+
+
+def _unpacked(data: bytes) -> State:
+    restored = restore(data, "the state of a partition")
+    if restored.kind != "partition":
+        raise InputError(f"the state of a partition must be one that a worker made, got a {restored.kind}; run again")
+    return restored.state

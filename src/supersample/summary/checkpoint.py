@@ -17,7 +17,7 @@ from supersample._files import beside, read_file, write_atomically
 from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources import Source
-from supersample.summary.state import State
+from supersample.summary.state import State, WarmUp
 from supersample.summary.state_file import restore, store
 
 __all__ = ["Checkpoint", "fingerprint"]
@@ -112,7 +112,7 @@ class Checkpoint:
         )
 
 
-def fingerprint(given: Source, state: State, random_state: RandomState) -> dict[str, Any]:
+def fingerprint(given: Source, state: WarmUp, random_state: RandomState) -> dict[str, Any]:
     """Return what must be equal for a run to resume from a checkpoint, as plain values."""
     request = state.request
     settings = request.settings
@@ -122,9 +122,10 @@ def fingerprint(given: Source, state: State, random_state: RandomState) -> dict[
         chosen = [list(pair) for pair in columns.items()]  # lists, since JSON has no tuples
     # A second call with the same generator, or with None, has another seed, so the seed of the file is used.
     repeats = random_state is not None and not isinstance(random_state, np.random.Generator)
-    alike = ""
-    if state.plan is not None and state.encoding is not None:
-        alike = json.dumps([dict(state.plan.feature_map.identity), state.encoding.to_plain()["blocks"]], sort_keys=True)
+    alike = None
+    if state.maps is not None:
+        encoding, plan = state.maps
+        alike = json.dumps([dict(plan.feature_map.identity), encoding.to_plain()["blocks"]], sort_keys=True)
     return {
         "source": dict(given.identity),
         "columns": [f"{field.name}: {field.type}" for field in given.schema],
@@ -136,7 +137,7 @@ def fingerprint(given: Source, state: State, random_state: RandomState) -> dict[
         "features": features if isinstance(features, str) else repr(features),
         "n_features": settings.n_features,
         "random_state": [settings.seed.entropy, *settings.seed.path] if repeats else None,
-        "like": None if state.plan is None else hashlib.sha256(alike.encode()).hexdigest(),
+        "like": None if alike is None else hashlib.sha256(alike.encode()).hexdigest(),
     }
 
 

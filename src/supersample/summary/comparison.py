@@ -16,7 +16,7 @@ from supersample.kernels import Gaussian
 from supersample.records.encoding import require_same
 from supersample.selection.stream import background
 from supersample.selection.stream.lifecycle import Stream, drain
-from supersample.summary.state import State, require_same_maps
+from supersample.summary.state import Running, require_same_maps
 
 __all__ = ["ColumnChange", "Comparison", "compare"]
 
@@ -113,14 +113,11 @@ class Comparison(TestResult):
 
 
 @one_blas_thread()
-def compare(left: State, right: State) -> Comparison:
+def compare(left: Running, right: Running) -> Comparison:
     """Compare two settled states that share their encoding and feature maps. O(B D^2 + columns B F) for B background rows."""
-    assert left.encoding is not None
-    assert right.encoding is not None
     require_same(left.encoding, right.encoding)
     first, second = _drained(left), _drained(right)
     require_same_maps(first, second)
-    assert first.plan is not None
     samples = _embedded(first), _embedded(second)
     test = compare_embedded(*samples)
     witness = samples[0].mean - samples[1].mean
@@ -130,10 +127,10 @@ def compare(left: State, right: State) -> Comparison:
         null="spectral",
         method="features",
         estimator="biased",
-        kernel=first.plan.kernel,
+        kernel=first.fixed_plan.kernel,
         n_x=first.n_seen,
         n_y=second.n_seen,
-        n_features=first.plan.feature_map.n_features,
+        n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
         columns=_columns(left, right, first, second),
         left_rows=_telling_rows(left, first, samples[0].features @ witness),
@@ -141,17 +138,15 @@ def compare(left: State, right: State) -> Comparison:
     )
 
 
-def _drained(state: State) -> Stream:
-    assert state.stream is not None
+def _drained(state: Running) -> Stream:
     held = drain(state.stream)
     return replace(held, background=background.settled(held.background, held.settings.n_background))
 
 
 def _embedded(state: Stream) -> Embedded:
-    assert state.plan is not None
     sums = state.moments.sums()
     rows = state.background.rows
-    features = state.plan.feature_map.transform(rows.points).astype(np.float64)
+    features = state.fixed_plan.feature_map.transform(rows.points).astype(np.float64)
     return Embedded(
         state.moments.mean(), state.moments.effective_rows, features, state.background.shares(), _ratios(state),
         float(sums[-1] / sums[-2]),
@@ -163,7 +158,7 @@ def _ratios(state: Stream) -> Floats:
     return np.asarray(weights / float(state.background.shares() @ weights))
 
 
-def _columns(left: State, right: State, first: Stream, second: Stream) -> tuple[ColumnChange, ...]:
+def _columns(left: Running, right: Running, first: Stream, second: Stream) -> tuple[ColumnChange, ...]:
     """Test each column by itself on the background samples, and adjust the p-values by Holm's rule."""
     shares = [each.background.shares() for each in (first, second)]
     blocks = zip(_blocks(left, first), _blocks(right, second), strict=True)
@@ -181,12 +176,11 @@ def _columns(left: State, right: State, first: Stream, second: Stream) -> tuple[
     return tuple(sorted(changes, key=lambda each: (-each.share, each.pvalue, each.name)))
 
 
-def _blocks(state: State, held: Stream) -> Iterator[tuple[str, Floats]]:
+def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
     """Yield each column with the coordinates of its background rows, including one that marks missing values.
 
     In the kernel, values that go missing after the first rows have only one coordinate for all columns together.
     """
-    assert state.encoding is not None
     rows = state.kept.at(held.background.rows.positions).combine_chunks()
     for block in state.encoding.blocks:
         column = rows.column(block.name).combine_chunks()
@@ -220,7 +214,7 @@ def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, floa
     return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
 
 
-def _telling_rows(state: State, held: Stream, witness: Floats) -> pa.Table:
+def _telling_rows(state: Running, held: Stream, witness: Floats) -> pa.Table:
     """Return the background rows with the largest witness, where it is positive."""
     order = np.argsort(-witness, kind="stable")[:_SHOWN]
     order = order[witness[order] > 0]

@@ -1,10 +1,12 @@
 """The state of a summary: a table's stream, the encoding of its columns, and the rows that it holds.
 
-State and pure functions: `init`, `update`, `settle`, `merge`. The result does not depend on how rows are cut into batches.
+Two states, `WarmUp` and `Running`, and pure functions: `init`, `update`, `settle`, `merge`. The result does not depend on how
+rows are cut into batches.
 """
 
 import zlib
 from dataclasses import dataclass, replace
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -26,7 +28,10 @@ from supersample.selection.stream.rows import Rows
 from supersample.summary.outcome import MmdPoint, measure
 from supersample.summary.row_store import RowStore, held_positions
 
-__all__ = ["Request", "State", "init", "like", "merge", "part", "require_same_maps", "settle", "update"]
+__all__ = [
+    "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "like", "merge", "part", "require_same_maps",
+    "settle", "update",
+]  # fmt: skip
 
 #: MMD is measured after this many rows, and each time their number has doubled.
 _FIRST_READING = 8192
@@ -47,93 +52,117 @@ class Request:
         check_columns(schema, self.columns, self.weight)
 
 
-@dataclass(frozen=True)
-class State:
-    """Everything needed to continue a summary. Until the first rows have fixed the encoding, all rows are in `kept`.
+class Maps(NamedTuple):
+    """How rows become points and points become features: what summaries must share to be merged or compared."""
 
-    plan: the maps of another summary, if this one is made like it.
+    encoding: Encoding
+    plan: Plan
+
+
+@dataclass(frozen=True)
+class WarmUp:
+    """A summary until its first rows have fixed the encoding: the rows wait in `kept`.
+
+    maps: those of another summary, if this one is to be like it; then the first row ends the warm-up, and none waits.
     """
 
     request: Request
     schema: pa.Schema
-    encoding: Encoding | None
-    plan: Plan | None
-    stream: Stream | None
     kept: RowStore
-    mmd_path: tuple[MmdPoint, ...] = ()
+    maps: Maps | None = None
+
+    mmd_path: ClassVar[tuple[MmdPoint, ...]] = ()
 
     @property
     def n_seen(self) -> int:
         """Rows seen."""
-        return self.kept.positions.size if self.stream is None else self.stream.n_seen
+        return int(self.kept.positions.size)
+
+    def check(self) -> None:
+        """Refuse a warm-up that cannot be continued."""
+        waiting = self.kept.positions
+        if self.maps is None:
+            require(waiting.size < WARM_UP and np.array_equal(waiting, np.arange(waiting.size)), "rows that wait are missing")
+            return
+        require(waiting.size == 0, "rows wait for an encoding that is there")
+        self.maps.plan.check(self.maps.encoding.reach())
+
+
+@dataclass(frozen=True)
+class Running:
+    """A summary whose rows become points of a stream; `kept` has the rows of all points that the stream holds.
+
+    shared: the feature maps that were given to it, if it was made like another summary.
+    """
+
+    request: Request
+    schema: pa.Schema
+    kept: RowStore
+    encoding: Encoding
+    stream: Stream
+    mmd_path: tuple[MmdPoint, ...] = ()
+    shared: Plan | None = None
+
+    @property
+    def n_seen(self) -> int:
+        """Rows seen."""
+        return self.stream.n_seen
 
     def check(self, points: Floats) -> None:
         """Refuse a state whose parts do not fit together; `points` are those of its kept rows."""
-        kept, encoding, held = self.kept, self.encoding, self.stream
-        self._check_path()
-        if encoding is None:
-            require(self.plan is None and held is None, "there are features without an encoding")
-            waiting = kept.positions
-            require(waiting.size < WARM_UP and np.array_equal(waiting, np.arange(waiting.size)), "rows that wait are missing")
-            return
-        for plan in (self.plan, None if held is None else held.plan):
-            if plan is not None:
-                plan.check(encoding.reach())
-        if held is None:
-            require(kept.positions.size == 0, "rows wait for an encoding that is there")
-            return
-        require(
-            bool((np.abs(points) <= encoding.reach() * (1.0 + ROUNDING)).all()), "points lie beyond what their encoding gives"
-        )
-        asked = self.request.settings
-        held.settings.check()
-        require(replace(held.settings, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
-        require(held.width == encoding.width, "encoding and stream differ in width")
-        held.check(kept.positions)
-
-    def check_encoding(self, encoding: Encoding) -> None:
-        """Refuse an encoding that does not fit the table's columns, or whose fields or notes are invalid."""
-        schema = self.schema
-        for each in (encoding, *encoding.blocks, *encoding.notes):
-            check_fields(each)
-        encoding.check(schema)
-        require(encoding.weight_column == self.request.weight, "encoding and request differ in the column of weights")
-        require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")
-        used = {block.name: (block.called, block.width, block.weight) for block in encoding.blocks}
-        for note in encoding.notes:
-            left = ("weight" if note.name == encoding.weight_column else "left out", 0, 0.0)
-            told = (note.kind, note.width, note.weight)
-            require(told == used.get(note.name, left), "notes and encoding differ in a column")
-
-    def _check_path(self) -> None:
         rows = [each.rows for each in self.mmd_path]
         require(rows == sorted(set(rows)) and all(0 < each <= self.n_seen for each in rows), "the path of MMD is impossible")
         for each in self.mmd_path:
             each.check(np.inf)
+        reach = self.encoding.reach()
+        for plan in (self.shared, self.stream.plan):
+            if plan is not None:
+                plan.check(reach)
+        require(bool((np.abs(points) <= reach * (1.0 + ROUNDING)).all()), "points lie beyond what their encoding gives")
+        asked, held = self.request.settings, self.stream.settings
+        held.check()
+        require(replace(held, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
+        require(self.stream.width == self.encoding.width, "encoding and stream differ in width")
+        self.stream.check(self.kept.positions)
 
 
-def init(request: Request, schema: pa.Schema) -> State:
+#: Everything needed to continue a summary.
+State = WarmUp | Running
+
+
+def check_encoding(encoding: Encoding, request: Request, schema: pa.Schema) -> None:
+    """Refuse an encoding that does not fit the table's columns, or whose fields or notes are invalid."""
+    for each in (encoding, *encoding.blocks, *encoding.notes):
+        check_fields(each)
+    encoding.check(schema)
+    require(encoding.weight_column == request.weight, "encoding and request differ in the column of weights")
+    require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")
+    used = {block.name: (block.called, block.width, block.weight) for block in encoding.blocks}
+    for note in encoding.notes:
+        left = ("weight" if note.name == encoding.weight_column else "left out", 0, 0.0)
+        require((note.kind, note.width, note.weight) == used.get(note.name, left), "notes and encoding differ in a column")
+
+
+def init(request: Request, schema: pa.Schema) -> WarmUp:
     """Return the state of a summary that has seen nothing."""
     check_columns(schema, request.columns, request.weight)
-    return State(request, schema, None, None, None, RowStore.none(schema))
+    return WarmUp(request, schema, RowStore.none(schema))
 
 
-def like(state: State, settings: Settings) -> State:
+def like(state: Running, settings: Settings) -> WarmUp:
     """Return an empty state with the encoding and the feature maps of a settled one."""
-    assert state.stream is not None
-    request = replace(state.request, settings=settings)
-    return State(request, state.schema, state.encoding, state.stream.plan, None, RowStore.none(state.schema))
+    request, maps = replace(state.request, settings=settings), Maps(state.encoding, state.stream.fixed_plan)
+    return WarmUp(request, state.schema, RowStore.none(state.schema), maps)
 
 
-def part(empty: State, index: int) -> State:
+def part(empty: WarmUp, index: int) -> Running:
     """Return the initial state of one partition of a larger table: an empty state with random draws of its own.
 
     The draws are keyed by the partition's index, so a partition that is read again gives the same bytes.
     """
-    assert empty.encoding is not None
+    assert empty.maps is not None
     settings = empty.request.settings
-    own = replace(settings, seed=settings.seed.child("partition").child(index))
-    return replace(empty, stream=stream.init(own, empty.encoding.width, empty.plan))
+    return _running(empty, empty.maps.encoding, replace(settings, seed=settings.seed.child("partition").child(index)))
 
 
 def update(state: State, batch: pa.RecordBatch) -> State:
@@ -141,47 +170,36 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     if batch.num_rows == 0:
         return state
     batch = conformed(batch, state.schema)
-    if state.stream is not None:
+    if isinstance(state, Running):
         return _feed(state, batch)
-    if state.encoding is None:
-        if state.request.weight is not None:  # checked now, before any row is taken in
-            column, name = batch.column(state.request.weight), f"column {state.request.weight!r}"
-            check_weights(weights_of(column), batch.num_rows, name, all_zero=True, first=state.n_seen)
-        held = state.kept.joined(state.n_seen, batch)
-        if held.positions.size < WARM_UP:
-            return replace(state, kept=held)
-        encoding = learn(held.table.slice(0, WARM_UP), state.request.columns, state.request.weight)
-        return _feed_all(_begun(state, encoding), held.table)
-    return _feed(_begun(state, state.encoding, batch), batch)
+    if state.maps is not None:
+        return _feed(_running_like(state, state.maps.encoding, batch), batch)
+    if state.request.weight is not None:  # checked now, before any row is taken in
+        column, name = batch.column(state.request.weight), f"column {state.request.weight!r}"
+        check_weights(weights_of(column), batch.num_rows, name, all_zero=True, first=state.n_seen)
+    waiting = replace(state, kept=state.kept.joined(state.n_seen, batch))
+    return waiting if waiting.n_seen < WARM_UP else _warmed_up(waiting)
 
 
-def settle(state: State) -> State:
+def settle(state: State) -> Running:
     """Return the state with encoding and maps fixed, from however few rows; nothing else changes."""
-    if state.stream is None:
-        if state.n_seen == 0:
-            raise InputError("the summary has seen no rows; update it with some first")
-        if state.encoding is None:
-            table = state.kept.table
-            state = _feed_all(_begun(state, learn(table, state.request.columns, state.request.weight)), table)
-    assert state.stream is not None
-    if state.stream.plan is not None:
-        return state
-    fixed = stream.fix_plan(state.stream)
+    if state.n_seen == 0 and not isinstance(state, Running):
+        raise InputError("the summary has seen no rows; update it with some first")
+    running = state if isinstance(state, Running) else _warmed_up(state)
+    if running.stream.plan is not None:
+        return running
+    fixed = stream.fix_plan(running.stream)
     if fixed.plan is None:
         weight = state.request.weight
         raise InputError(
             f"the summary has nothing to choose from: none of the {state.n_seen} rows has a positive weight in column "
             f"{weight!r}; give rows that have, or leave weight out"
         )
-    return replace(state, stream=fixed)
+    return replace(running, stream=fixed)
 
 
-def merge(left: State, right: State) -> State:
+def merge(left: Running, right: Running) -> Running:
     """Return the state of both, as if the rows of `right` had come after those of `left`; both must be settled."""
-    assert left.stream is not None
-    assert right.stream is not None
-    assert left.encoding is not None
-    assert right.encoding is not None
     require_same(left.encoding, right.encoding)
     if left.schema != right.schema:
         raise MismatchError(
@@ -196,37 +214,41 @@ def merge(left: State, right: State) -> State:
 
 def require_same_maps(left: Stream, right: Stream) -> None:
     """Raise MismatchError if two settled streams have different feature maps."""
-    assert left.plan is not None
-    assert right.plan is not None
-    if left.plan.feature_map != right.plan.feature_map or left.plan.held_out != right.plan.held_out:
+    first, second = left.fixed_plan, right.fixed_plan
+    if first.feature_map != second.feature_map or first.held_out != second.held_out:
         raise MismatchError(
-            f"the two summaries have different kernels or features ({left.plan.feature_map!r} and {right.plan.feature_map!r}) "
-            f"and cannot be combined; make the second one with summarize(..., like=first)"
+            f"the two summaries have different kernels or features ({first.feature_map!r} and {second.feature_map!r}) and "
+            f"cannot be combined; make the second one with summarize(..., like=first)"
         )
 
 
-def _begun(state: State, encoding: Encoding, first: pa.RecordBatch | None = None) -> State:
-    settings = state.request.settings
-    if state.plan is not None and first is not None:
-        # Parts that share a plan often share their random_state, but must not share their random draws.
-        mark = zlib.crc32(encoding.points(first.slice(0, 1)).tobytes())
-        settings = replace(settings, seed=settings.seed.child("like").child(mark))
-    begun = stream.init(settings, encoding.width, state.plan)
-    return replace(state, encoding=encoding, stream=begun, kept=RowStore.none(state.schema))
-
-
-def _feed_all(state: State, table: pa.Table) -> State:
+def _warmed_up(state: WarmUp) -> Running:
+    """End the warm-up: learn the encoding from the rows that wait, and feed them to the stream."""
+    request, table = state.request, state.kept.table
+    running = _running(state, learn(table.slice(0, WARM_UP), request.columns, request.weight), request.settings)
     for batch in table.combine_chunks().to_batches():
-        state = _feed(state, batch)
-    return state
+        running = _feed(running, batch)
+    return running
 
 
-def _feed(state: State, batch: pa.RecordBatch) -> State:
-    encoding, held = state.encoding, state.stream
-    assert encoding is not None
-    assert held is not None
-    rows = _rows(encoding, batch, held.n_seen)
-    first, path, start = held.n_seen, state.mmd_path, 0
+def _running_like(state: WarmUp, encoding: Encoding, first: pa.RecordBatch) -> Running:
+    """End the warm-up of a summary that has its maps from another."""
+    # Parts that share a plan often share their random_state, but must not share their random draws.
+    mark = zlib.crc32(encoding.points(first.slice(0, 1)).tobytes())
+    settings = state.request.settings
+    return _running(state, encoding, replace(settings, seed=settings.seed.child("like").child(mark)))
+
+
+def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
+    plan = None if state.maps is None else state.maps.plan
+    started = stream.init(settings, encoding.width, plan)
+    return Running(state.request, state.schema, RowStore.none(state.schema), encoding, started, shared=plan)
+
+
+def _feed(state: Running, batch: pa.RecordBatch) -> Running:
+    held, path, start = state.stream, state.mmd_path, 0
+    rows = _rows(state.encoding, batch, held.n_seen)
+    first = held.n_seen
     while start < len(rows):
         mark = _next_mark(held.n_seen)
         stop = min(len(rows), start + mark - held.n_seen)

@@ -1,7 +1,7 @@
 """A summary's state to and from the bytes of a file."""
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,18 +17,19 @@ from supersample.storage.codec import pack, unpack
 from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.outcome import MmdPoint, Outcome
 from supersample.summary.row_store import RowStore
-from supersample.summary.state import Request, State
+from supersample.summary.state import Maps, Request, Running, State, WarmUp, check_encoding
 
 __all__ = ["Restored", "restore", "store"]
 
 
 def store(
-    state: State, *, kind: str, source: str, settled: State | None = None, outcome: Outcome | None = None, **more: Any
+    state: State, *, kind: str, source: str, settled: Running | None = None, outcome: Outcome | None = None, **more: Any
 ) -> bytes:
     """Return the bytes of a file that holds a state and, if given, its settled form and its outcome."""
     arrays: list[np.ndarray[Any, Any]] = []
     request, kept = state.request, state.kept.compact()
     columns: Any = request.columns
+    running, maps = (state, None) if isinstance(state, Running) else (None, state.maps)
     header = {
         "kind": kind,
         "source": source,
@@ -36,9 +37,9 @@ def store(
         "settings": pack(request.settings, arrays),
         "columns": dict(columns) if isinstance(columns, Mapping) else None if columns is None else list(columns),
         "weight": request.weight,
-        "encoding": _plain(state.encoding),
-        "plan": pack(state.plan, arrays),
-        "stream": pack(state.stream, arrays),
+        "encoding": _plain(running.encoding if running is not None else None if maps is None else maps.encoding),
+        "plan": pack(running.shared if running is not None else None if maps is None else maps.plan, arrays),
+        "stream": pack(None if running is None else running.stream, arrays),
         "history": pack(state.mmd_path, arrays),
         "positions": pack(kept.positions, arrays),
         "settled": None if settled is None or settled is state else pack(settled.stream, arrays),
@@ -51,7 +52,7 @@ def store(
 class Restored:
     """The contents of a file."""
 
-    def __init__(self, header: Mapping[str, Any], state: State, settled: State | None, outcome: Outcome | None) -> None:
+    def __init__(self, header: Mapping[str, Any], state: State, settled: Running | None, outcome: Outcome | None) -> None:
         self.kind: str = header["kind"]
         self.source: str = header["source"]
         self.more: Mapping[str, Any] = header["more"]
@@ -84,19 +85,19 @@ def _restored(contents: Contents) -> Restored:
     plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
     path = _expect(unpack(header["history"], arrays), tuple)
     require(all(isinstance(each, MmdPoint) for each in path), "the path of MMD is impossible")
-    empty = State(request, contents.table.schema, None, plan, None, kept, path)
-    state = _with_stream(empty, header["stream"], header["encoding"], arrays)
+    build = partial(_state, request, kept, plan, arrays)
+    state = build(header["stream"], header["encoding"], path)
     settled = None
     if header["settled"] is not None:
-        settled = _with_stream(empty, header["settled"], header["settled_encoding"], arrays)
-        assert settled.stream is not None
+        found = build(header["settled"], header["settled_encoding"], path)
+        settled = _expect(found, Running)
         require(settled.stream.plan is not None, "the settled stream has no features")
         require(settled.n_seen == state.n_seen, "the settled stream has seen other rows")
     outcome = _expect(unpack(header["outcome"], arrays), Outcome, optional=True)
     if outcome is not None:
         read = settled or state
-        require(read.stream is not None, "there is an outcome of nothing")
-        assert read.stream is not None
+        require(isinstance(read, Running), "there is an outcome of nothing")
+        assert isinstance(read, Running)
         outcome.check(read.stream, read.kept.positions)
     more = header["more"]
     named = isinstance(header["kind"], str) and isinstance(header["source"], str) and isinstance(more, Mapping)
@@ -107,24 +108,42 @@ def _restored(contents: Contents) -> Restored:
     return Restored(header, state, settled, outcome)
 
 
-def _with_stream(empty: State, stream: Any, encoding: Any, arrays: list[np.ndarray[Any, Any]]) -> State:
-    """Return the state with an encoding, and a stream whose points are those of the kept rows under it."""
-    state, kept, points = empty, empty.kept, np.empty((0, 0))
-    if encoding is not None:
-        how = Encoding.of(encoding)
-        state.check_encoding(how)
-        state = replace(state, encoding=how)
-        if stream is not None:
-            batches = kept.table.combine_chunks().to_batches()
-            points = np.concatenate([how.points(batch) for batch in batches]) if batches else np.empty((0, how.width))
+def _state(
+    request: Request,
+    kept: RowStore,
+    plan: Plan | None,
+    arrays: list[np.ndarray[Any, Any]],
+    stream: Any,
+    encoding: Any,
+    path: tuple[MmdPoint, ...],
+) -> State:
+    """Return a warm-up or a running state; the points of a stream are those of the kept rows under its encoding."""
+    schema = kept.table.schema
+    if encoding is None:
+        require(plan is None and stream is None, "there are features without an encoding")
+        return _waiting(WarmUp(request, schema, kept), path)
+    how = Encoding.of(encoding)
+    check_encoding(how, request, schema)
+    if stream is None:
+        require(plan is not None, "there is an encoding without features")
+        assert plan is not None
+        return _waiting(WarmUp(request, schema, kept, Maps(how, plan)), path)
+    batches = kept.table.combine_chunks().to_batches()
+    points = np.concatenate([how.points(batch) for batch in batches]) if batches else np.empty((0, how.width))
 
     def points_at(positions: Any) -> Floats:
         places = np.searchsorted(kept.positions, positions)
         require(bool((kept.positions[np.minimum(places, points.shape[0] - 1)] == positions).all()), "a held row is missing")
         return np.asarray(points[places])
 
-    state = replace(state, stream=_expect(unpack(stream, arrays, points_at), Stream, optional=True))
+    state = Running(request, schema, kept, how, _expect(unpack(stream, arrays, points_at), Stream), path, plan)
     state.check(points)
+    return state
+
+
+def _waiting(state: WarmUp, path: tuple[MmdPoint, ...]) -> WarmUp:
+    require(len(path) == 0, "the path of MMD is impossible")
+    state.check()
     return state
 
 

@@ -22,7 +22,7 @@ from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
 from supersample.summary.outcome import measure
 from supersample.summary.progress import Bar, Progress
-from supersample.summary.state import Request, State
+from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
 
 __all__ = ["Options", "summarize"]
@@ -66,7 +66,7 @@ class Options:
         )  # fmt: skip
         return Request(settings, self.columns, self.weight)
 
-    def empty_like(self, like: Any, random_state: RandomState) -> State:
+    def empty_like(self, like: Any, random_state: RandomState) -> WarmUp:
         """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
         if not isinstance(like, Summary):
             raise InputTypeError(
@@ -178,7 +178,7 @@ def _run(given: Source, state: State, saver: Checkpoint | None, tell: Callable[[
 
     def report(*, done: bool) -> None:
         if tell is not None:
-            point = None if state.stream is None else measure(state.stream)
+            point = measure(state.stream) if isinstance(state, Running) else None
             mmd = None if point is None else point.mmd
             tell(Progress(state.n_seen, given.n_rows, mmd, time.monotonic() - started, done, start))
 

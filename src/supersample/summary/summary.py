@@ -19,16 +19,14 @@ from supersample.discrepancy.certificate import checked_bound
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
-from supersample.records.encoding import ColumnNote, Encoding
+from supersample.records.encoding import ColumnNote
 from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.conforming import conformed
-from supersample.selection.stream.lifecycle import Stream
-from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
 from supersample.summary.outcome import MmdPoint, Outcome, outcome_of
-from supersample.summary.state import State
+from supersample.summary.state import Running, State
 from supersample.summary.state_file import restore, store
 
 __all__ = ["Summary", "load", "load_from"]
@@ -55,7 +53,7 @@ class Summary:
     True
     """
 
-    def __init__(self, state: State, source: str, settled: State | None = None, outcome: Outcome | None = None) -> None:
+    def __init__(self, state: State, source: str, settled: Running | None = None, outcome: Outcome | None = None) -> None:
         self._state = state
         self._settled = settled
         self._outcome = outcome
@@ -116,7 +114,7 @@ class Summary:
     @property
     def columns(self) -> tuple[ColumnNote, ...]:
         """How each column of the source is used."""
-        return self._encoding().notes
+        return self._ready().encoding.notes
 
     @property
     def mmd_path(self) -> tuple[MmdPoint, ...]:
@@ -126,12 +124,12 @@ class Summary:
     @property
     def kernel(self) -> Kernel:
         """The kernel, with its bandwidth, on the encoded rows."""
-        return self._plan().kernel
+        return self._ready().stream.fixed_plan.kernel
 
     @property
     def feature_map(self) -> FeatureMap:
         """The features in which the rows were selected and in which summaries are compared."""
-        return self._plan().feature_map
+        return self._ready().stream.fixed_plan.feature_map
 
     @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
@@ -139,7 +137,7 @@ class Summary:
 
         Theorem 1 of Paige, Sejdinovic and Wood 2016, on the held-out features.
         """
-        return checked_bound(self.mmd, self._plan().held_out, delta)
+        return checked_bound(self.mmd, self._ready().stream.fixed_plan.held_out, delta)
 
     def encode(self, rows: Any) -> Floats:
         """Return rows with the source's columns as points of the kernel, n x width.
@@ -148,7 +146,8 @@ class Summary:
         """
         own = isinstance(rows, pa.Table)
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
-        encoding, schema = self._encoding(), self._state.schema  # once: an update by another thread may change the encoding
+        ready = self._ready()  # once: an update by another thread may change the encoding
+        encoding, schema = ready.encoding, ready.schema
         parts = [encoding.points(conformed(batch, schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
@@ -283,37 +282,23 @@ class Summary:
         return Summary(self._state, self.source, self._ready(), self._read())
 
     @one_at_a_time
-    def _ready(self) -> State:
+    def _ready(self) -> Running:
         """Return the state with encoding and maps fixed."""
         if self._settled is None:
             self._settled = states.settle(self._state)
         return self._settled
 
     @one_at_a_time
-    def _fixed(self) -> State:
+    def _fixed(self) -> Running:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
-        self._state = self._ready()
-        return self._state
-
-    def _stream(self) -> Stream:
-        held = self._ready().stream
-        assert held is not None
-        return held
-
-    def _plan(self) -> Plan:
-        plan = self._stream().plan
-        assert plan is not None
-        return plan
-
-    def _encoding(self) -> Encoding:
-        encoding = self._ready().encoding
-        assert encoding is not None
-        return encoding
+        ready = self._ready()
+        self._state = ready
+        return ready
 
     @one_at_a_time
     def _read(self) -> Outcome:
         if self._outcome is None:
-            outcome = outcome_of(self._stream())
+            outcome = outcome_of(self._ready().stream)
             assert outcome is not None  # a settled stream has a plan, so it has rows
             self._outcome = outcome
         return self._outcome

@@ -54,6 +54,12 @@ class Stream:
     criticisms: Criticisms
     background: Background
 
+    @property
+    def fixed_plan(self) -> Plan:
+        """The plan of a stream whose warm-up is over."""
+        assert self.plan is not None
+        return self.plan
+
     def check(self, positions: Indices) -> None:
         """Refuse a stream that cannot be continued; `positions` are those of all its rows."""
         counts = (self.n_used, self.n_seen - self.n_used - len(self.pending), self.chunks)
