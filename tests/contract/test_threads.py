@@ -19,6 +19,7 @@ from supersample.embedding import mean as mean_module
 from supersample.selection.stream import lifecycle as stream_module
 from supersample.selection.stream.plan import Settings
 from supersample.summary import sampler as sampler_module
+from supersample.summary import snapshot as snapshot_module
 from supersample.summary import state as state_module
 from supersample.summary import summary as summary_module
 
@@ -184,7 +185,7 @@ class _Turnstile:
         self.lock.release()
 
 
-def _overtaken(shared, read, write, number, module):
+def _overtaken(shared, read, write, number, modules):
     """Return read(shared), and whether write(shared) was started in another thread before line `number` of what reading runs.
 
     Between two calls of one line it is started when the first returns, its lock given back.
@@ -209,7 +210,7 @@ def _overtaken(shared, read, write, number, module):
         assert turnstile.waiting.wait(300)
 
     try:
-        result = at_line(lambda: read(shared), number, overtake, [module], returns=[_locking])
+        result = at_line(lambda: read(shared), number, overtake, modules, returns=[_locking])
     finally:
         if started := writer.ident is not None:
             writer.join(300)
@@ -217,7 +218,7 @@ def _overtaken(shared, read, write, number, module):
     return result, started
 
 
-def assert_of_one_moment(make, write, read, module):
+def assert_of_one_moment(make, write, read, *modules):
     made = make()
     old, new = copy.copy(made), copy.copy(made)
     write(new)
@@ -226,7 +227,7 @@ def assert_of_one_moment(make, write, read, module):
 
     def attempt(number):
         shared = copy.copy(made)
-        found, started = _overtaken(shared, read, write, number, module)
+        found, started = _overtaken(shared, read, write, number, modules)
         assert found in expected
         if started:
             assert read(shared) == expected[1]  # and no result of the rows before is kept for those after
@@ -282,7 +283,7 @@ OF_A_SUMMARY = {
     "to_bytes": lambda summary: summary.to_bytes(),
     "to_dict": lambda summary: summary.to_dict(),
     "str": str,
-    "what a report is of": lambda summary: summary._moment().to_bytes(),
+    "what a report is of": lambda summary: summary._copy().to_bytes(),
 }
 
 
@@ -293,6 +294,7 @@ def test_what_is_read_of_a_summary_belongs_to_one_moment(name):
         lambda summary: summary.update(100 + BATCHES[1]),
         OF_A_SUMMARY[name],
         summary_module,
+        snapshot_module,
     )
 
 
@@ -307,6 +309,7 @@ def test_rows_of_a_summary_are_those_that_it_held_at_one_moment(name, monkeypatc
         lambda summary: summary.update(100 + np.tile(BATCHES[1], (50, 1))),
         OF_A_SUMMARY[name],
         summary_module,
+        snapshot_module,
     )
 
 

@@ -9,6 +9,7 @@ from fuzz.mutations import forged, generator
 from supersample.errors import SupersampleError
 from supersample.summary import Summary
 from supersample.summary import state as states
+from supersample.summary.snapshot import Snapshot
 
 #: The large file is taken once in so many executions.
 _SELDOM = 64
@@ -36,7 +37,7 @@ class Loader:
         made = [ss.summarize(table, prototypes=4, criticisms=2, n_features=12, random_state=0, **each) for each in kinds]
         longer = ss.summarize(table_of(700), prototypes=4, criticisms=0, columns=["x", "c"], n_features=12, random_state=1)
         made += [longer.merge(longer), _streamed()]
-        names = [each._state.schema.names for each in made]
+        names = [each._snapshot.state.schema.names for each in made]
         pairs = zip(names, made, strict=True)
         self.siblings = [ss.summarize(table_of(30).select(each), like=one, random_state=2) for each, one in pairs]
         self.rows = [table_of(60).select(each) for each in names]
@@ -109,9 +110,9 @@ def _streamed():
     """Return a summary whose stream is past its warm-up and searched by a tree, which else only large ones have."""
     rows = table_of(9_500).select(["x", "c"])
     started = ss.summarize(rows.slice(0, 10), prototypes=16, criticisms=2, n_features=12, random_state=3)
-    request = started._state.request
+    request = started._snapshot.state.request
     state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)
     assert state.stream.reservoir.tree is not None
-    return Summary(state, "a stream")
+    return Summary(Snapshot(state), "a stream")

@@ -17,6 +17,7 @@ import supersample as ss
 from supersample.engines import partition_tasks as parts
 from supersample.summary import Summary
 from supersample.summary import state as states
+from supersample.summary.snapshot import Snapshot
 from supersample.summary.summarizing import Options
 
 ASKED = Options(prototypes=6, criticisms=3, weight="mass", n_features=24)
@@ -57,7 +58,7 @@ def running():
     state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)
-    return Summary(state, "a stream").to_bytes()
+    return Summary(Snapshot(state), "a stream").to_bytes()
 
 
 def checkpoint():

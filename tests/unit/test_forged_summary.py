@@ -15,6 +15,7 @@ from supersample.errors import InputError
 from supersample.records.sources import open_source
 from supersample.summary import Summary
 from supersample.summary import state as states
+from supersample.summary.snapshot import Snapshot
 from supersample.summary.state_file import restore, store
 
 _PREFIX = struct.Struct("<8sIQ")
@@ -30,11 +31,11 @@ def data():
     """A stream past its warm-up, so that it has moments, a background sample, criticisms and a tree."""
     rows = _table(9_500)
     started = ss.summarize(rows.slice(0, 10), prototypes=16, criticisms=2, n_features=12, weight="w", random_state=0)
-    request = started._state.request
+    request = started._snapshot.state.request
     state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)
-    made = Summary(state, "rows").to_bytes()
+    made = Summary(Snapshot(state), "rows").to_bytes()
     assert restore(made, "a file").state.stream.reservoir.tree is not None
     return made
 
@@ -195,7 +196,7 @@ def test_a_sum_of_kernels_that_is_none_is_refused(factor, tmp_path):
 @pytest.mark.parametrize("more", [{}, {"asked": 3, "beginning": ""}, {"asked": {}, "beginning": None}])
 def test_a_checkpoint_that_does_not_tell_its_run_is_refused(more, tmp_path):
     path = tmp_path / "run.checkpoint"
-    state = states.init(ss.summarize(_table(60), 4, 2, random_state=0)._state.request, _table(1).schema)
+    state = states.init(ss.summarize(_table(60), 4, 2, random_state=0)._snapshot.state.request, _table(1).schema)
     path.write_bytes(store(states.update(state, _table(20).to_batches()[0]), kind="checkpoint", source="rows", **more))
     with pytest.raises(InputError, match=r"run\.checkpoint does not hold a summary"):
         ss.summarize(_table(60), 4, 2, checkpoint=path, random_state=0)
@@ -204,7 +205,7 @@ def test_a_checkpoint_that_does_not_tell_its_run_is_refused(more, tmp_path):
 def test_partitions_take_only_the_bytes_of_partitions():
     summary = ss.summarize(_table(60), 4, 2, random_state=0)
     head = parts.head(0, None, _table(60))
-    empty = parts.warm_up([head], summary._state.request, "a partition")
+    empty = parts.warm_up([head], summary._snapshot.state.request, "a partition")
     part = parts.summarize_part(empty, 0, _table(60))
     for call in (
         lambda: parts.finish(summary.to_bytes(), "a partition"),
@@ -213,10 +214,10 @@ def test_partitions_take_only_the_bytes_of_partitions():
         lambda: parts.summarize_part(part, 0, _table(60)),
         lambda: parts.finish(b"other bytes", "a partition"),
     ):
-        with pytest.raises(InputError, match="the state (of a partition|that partitions start from)"):
+        with pytest.raises(InputError, match=r"the state (of a partition|that partitions start from)"):
             call()
     with pytest.raises(InputError, match="the first rows of a partition came back damaged"):
-        parts.warm_up([head[:100]], summary._state.request, "a partition")
+        parts.warm_up([head[:100]], summary._snapshot.state.request, "a partition")
 
 
 def test_batches_that_arrow_did_not_look_at_are_looked_at():

@@ -21,6 +21,7 @@ from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE
 from supersample.summary import Summary
 from supersample.summary import state as states
+from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.state_file import restore, store
 
@@ -140,7 +141,7 @@ def finish(data: bytes, label: str) -> Summary:
     """Return the summary of the state that a run ended with."""
     if not data:
         raise InputError(f"source must have at least one row, got none from {label}")
-    return Summary(_running(data), label)
+    return Summary(Snapshot(_running(data)), label)
 
 
 def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:

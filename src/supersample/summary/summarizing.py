@@ -22,6 +22,7 @@ from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
 from supersample.summary.outcome import measure
 from supersample.summary.progress import Bar, Progress
+from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
 
@@ -147,7 +148,7 @@ def summarize(
 
 def _summary(state: State, label: str) -> Summary:
     """Return the summary; raise InputError if there is nothing to choose from."""
-    return Summary(state, label, settled=states.settle(state))
+    return Summary(Snapshot(state, states.settle(state)), label)
 
 
 def _plain_columns(columns: Any) -> Any:

@@ -25,8 +25,9 @@ from supersample.records.sources.conforming import conformed
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
-from supersample.summary.outcome import MmdPoint, Outcome, outcome_of
-from supersample.summary.state import Running, State
+from supersample.summary.outcome import MmdPoint
+from supersample.summary.snapshot import Snapshot
+from supersample.summary.state import Running
 from supersample.summary.state_file import restore, store
 
 __all__ = ["Summary", "load", "load_from"]
@@ -38,7 +39,8 @@ class Summary:
     """The few rows that represent a table or a stream: prototypes, criticisms, weights, and their distance from the data.
 
     Made by `summarize` and `load`. All tables are pyarrow tables with the source's columns unchanged, and `_row`, the position
-    of each row in the stream. Reading changes nothing; `update` takes in more rows. Thread-safe: calls are serialised.
+    of each row in the stream. Reading changes nothing; `update` takes in more rows. Thread-safe: updates are serialised, and
+    every reading is of one moment.
 
     Updates cost O(n (d D + M)) time. Memory, and the time of the first reading after an update (a second look at the background
     sample), depend on the number of prototypes, features and columns, never on the rows seen.
@@ -53,91 +55,81 @@ class Summary:
     True
     """
 
-    def __init__(self, state: State, source: str, settled: Running | None = None, outcome: Outcome | None = None) -> None:
-        self._state = state
-        self._settled = settled
-        self._outcome = outcome
+    def __init__(self, snapshot: Snapshot, source: str) -> None:
+        self._snapshot = snapshot  # replaced as a whole, never changed: readers need no lock
         self.source = source
 
     @property
     def n_seen(self) -> int:
         """Rows seen."""
-        return self._state.n_seen
+        return self._snapshot.state.n_seen
 
     @property
-    @one_at_a_time
     def prototypes(self) -> pa.Table:
         """The rows that represent the data, in the order of the stream; `_weight` is the share that each represents."""
-        outcome = self._read()
-        return self._rows(outcome.prototypes, _weight=outcome.shares)
+        return self._read().prototypes
 
     @property
-    @one_at_a_time
     def criticisms(self) -> pa.Table:
         """The rows that the prototypes miss, by falling |witness|; copies are left out, so there may be fewer than requested.
 
         `_witness` is positive where the prototypes have too little, negative where too much; `_nearest` is the place of the
         nearest prototype; `_weight` the share of the data that is nearer to the criticism than to any prototype.
         """
-        outcome = self._read()
-        return self._rows(
-            outcome.criticisms, _weight=outcome.criticism_shares, _witness=outcome.witness, _nearest=outcome.nearest
-        )
+        return self._read().criticisms
 
     @property
-    @one_at_a_time
     def background(self) -> pa.Table:
         """A uniform random sample of the rows, by weight if they have weights; `_weight` is the share each represents."""
-        outcome = self._read()
-        return self._rows(outcome.background, _weight=outcome.background_shares)
+        return self._read().background
 
     @property
     def mmd(self) -> float:
         """MMD between prototypes and data, estimated with features not used in the selection."""
-        return self._read().mmd
+        return self._read().outcome.mmd
 
     @property
     def mmd_error(self) -> float:
         """Its standard error."""
-        return self._read().error
+        return self._read().outcome.error
 
     @property
     def random_mmd(self) -> float:
         """The MMD of as many rows drawn at random."""
-        return self._read().random_mmd
+        return self._read().outcome.random_mmd
 
     @property
     def energy(self) -> float:
         """The share of E k(x, x) that the landmarks of the feature map span; where it is low, more n_features help."""
-        return self._read().energy
+        return self._read().outcome.energy
 
     @property
     def columns(self) -> tuple[ColumnNote, ...]:
         """How each column of the source is used."""
-        return self._ready().encoding.notes
+        return self._ready().settled.encoding.notes
 
     @property
     def mmd_path(self) -> tuple[MmdPoint, ...]:
         """MMD of the points held after 8,192 rows and each time they doubled; empty for shorter tables and after a merge."""
-        return self._state.mmd_path
+        return self._snapshot.state.mmd_path
 
     @property
     def kernel(self) -> Kernel:
         """The kernel, with its bandwidth, on the encoded rows."""
-        return self._ready().stream.fixed_plan.kernel
+        return self._ready().plan.kernel
 
     @property
     def feature_map(self) -> FeatureMap:
         """The features in which the rows were selected and in which summaries are compared."""
-        return self._ready().stream.fixed_plan.feature_map
+        return self._ready().plan.feature_map
 
-    @one_at_a_time
     def bound(self, delta: float = 0.05) -> float:
         """Return a loose bound on MMD that holds with probability 1 - delta.
 
         Theorem 1 of Paige, Sejdinovic and Wood 2016, on the held-out features.
         """
-        return checked_bound(self.mmd, self._ready().stream.fixed_plan.held_out, delta)
+        now = self._read()
+        return checked_bound(now.outcome.mmd, now.plan.held_out, delta)
 
     def encode(self, rows: Any) -> Floats:
         """Return rows with the source's columns as points of the kernel, n x width.
@@ -146,7 +138,7 @@ class Summary:
         """
         own = isinstance(rows, pa.Table)
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
-        ready = self._ready()  # once: an update by another thread may change the encoding
+        ready = self._ready().settled
         encoding, schema = ready.encoding, ready.schema
         parts = [encoding.points(conformed(batch, schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
@@ -157,15 +149,8 @@ class Summary:
         "uniform": 1 / M, as the selection assumes. "share": the share of the data nearest to each, from the background sample.
         "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
         """
-        return self._weights(choose(weighting, "weighting", _WEIGHTINGS))
+        return self._read().weights(choose(weighting, "weighting", _WEIGHTINGS))
 
-    def _weights(self, how: str) -> Floats:
-        outcome = self._read()
-        if how == "uniform":
-            return np.full(outcome.prototypes.size, 1.0 / outcome.prototypes.size)
-        return (outcome.shares if how == "share" else outcome.quadrature).copy()
-
-    @one_at_a_time
     def expect(
         self,
         f: str | Callable[[pa.Table], npt.ArrayLike],
@@ -178,17 +163,17 @@ class Summary:
         (a pyarrow Table) and returns one value, or one row of values, for each of them.
         """
         how = choose(weighting, "weighting", _WEIGHTINGS)
-        return mean_of(f, self.prototypes, self._weights(how), self._state.schema)
+        now = self._read()
+        return mean_of(f, now.prototypes, now.weights(how), now.state.schema)
 
     @one_at_a_time
     def update(self, rows: Any) -> "Summary":
         """Take in more rows, of any kind that `summarize` takes, and return this summary; if any cannot be used, none are."""
         given = open_source(rows)
-        after = self._state
+        after = self._snapshot.state
         for batch in given.batches(0):
             after = states.update(after, batch)
-        self._settled, self._outcome = None, None
-        self._state = after  # last: after an interrupt, all rows are taken in, or none
+        self._snapshot = Snapshot(after)  # one step: after an interrupt, all rows are taken in, or none
         return self
 
     def merge(self, other: "Summary") -> "Summary":
@@ -199,8 +184,8 @@ class Summary:
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
-        merged = states.merge(self._ready(), other._ready())
-        return Summary(merged, f"{self.source} + {other.source}")
+        merged = states.merge(self._ready().settled, other._ready().settled)
+        return Summary(Snapshot(merged), f"{self.source} + {other.source}")
 
     def compare(self, other: "Summary") -> Comparison:
         """Test whether two summaries are of data from one population, and say in which columns and where they differ.
@@ -211,7 +196,7 @@ class Summary:
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
-        return compare(self._ready(), other._ready())
+        return compare(self._ready().settled, other._ready().settled)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file, atomically, with a checksum and without code; `supersample.load` reads it."""
@@ -220,88 +205,79 @@ class Summary:
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write a self-contained page for the browser and return its path."""
         # `report` is a later layer that this one must not depend on, so it is imported only here.
-        written: Path = importlib.import_module("supersample.report").write_report(self._moment(), path, title=title)
+        written: Path = importlib.import_module("supersample.report").write_report(self._copy(), path, title=title)
         return written
 
-    @one_at_a_time
     def to_bytes(self) -> bytes:
         """Return the bytes that `save` writes."""
-        return store(self._state, kind="summary", source=self.source, settled=self._ready(), outcome=self._read())
+        now = self._read()
+        return store(now.state, kind="summary", source=self.source, settled=now.settled, outcome=now.outcome)
 
-    @one_at_a_time
     def to_dict(self) -> dict[str, Any]:
         """Return the headline numbers as plain values."""
-        outcome = self._read()
+        now = self._read()
+        outcome = now.outcome
         return {
             "source": self.source,
-            "n_seen": self.n_seen,
+            "n_seen": now.state.n_seen,
             "n_prototypes": int(outcome.prototypes.size),
             "n_criticisms": int(outcome.criticisms.size),
             "mmd": outcome.mmd,
             "mmd_error": outcome.error if np.isfinite(outcome.error) else None,
             "random_mmd": outcome.random_mmd,
             "energy": outcome.energy,
-            "kernel": dict(self.kernel.identity),
-            "n_features": self.feature_map.n_features,
-            "columns": [vars(note) for note in self.columns],
+            "kernel": dict(now.plan.kernel.identity),
+            "n_features": now.plan.feature_map.n_features,
+            "columns": [vars(note) for note in now.settled.encoding.notes],
         }
 
     def __repr__(self) -> str:
         """Name the source and the number of rows."""
         return f"<Summary of {self.source}: {self.n_seen:,} rows>"
 
-    @one_at_a_time
     def __str__(self) -> str:
         """Return the headline numbers in words."""
-        outcome = self._read()
+        now = self._read()
+        outcome, n_seen, notes = now.outcome, now.state.n_seen, now.settled.encoding.notes
         nearer = ""
-        if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < self.n_seen:
+        if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < n_seen:
             nearer = f", {outcome.random_mmd / outcome.mmd:.1f} times nearer to the data than rows at random"
-        left_out = [note.name for note in self.columns if note.kind == "left out"]
-        used = [note.width for note in self.columns if note.width]
+        left_out = [note.name for note in notes if note.kind == "left out"]
+        used = [note.width for note in notes if note.width]
         stand = "row stands" if outcome.prototypes.size == 1 else "rows stand"
         lines = [
-            f"{outcome.prototypes.size:,} {stand} for {self.n_seen:,} of {self.source}",
+            f"{outcome.prototypes.size:,} {stand} for {n_seen:,} of {self.source}",
             f"  MMD         {outcome.mmd:.4g} +- {outcome.error:.2g}{nearer}",
             f"  criticisms  {plural(outcome.criticisms.size, 'row')} where they fit worst",
-            f"  kernel      {self.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
+            f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]
         if left_out:
             lines.append(f"  left out    {', '.join(left_out)}")
         return "\n".join(lines)
 
-    def _rows(self, positions: npt.NDArray[np.int64], **more: npt.NDArray[Any]) -> pa.Table:
-        table = self._ready().kept.at(positions).append_column("_row", pa.array(positions))
-        for name, values in more.items():
-            table = table.append_column(name, pa.array(values))
-        return table
-
-    @one_at_a_time
-    def _moment(self) -> "Summary":
+    def _copy(self) -> "Summary":
         """Return a copy that does not change when this one takes in more rows."""
-        return Summary(self._state, self.source, self._ready(), self._read())
+        return Summary(self._read(), self.source)
 
     @one_at_a_time
-    def _ready(self) -> Running:
-        """Return the state with encoding and maps fixed."""
-        if self._settled is None:
-            self._settled = states.settle(self._state)
-        return self._settled
+    def _ready(self) -> Snapshot:
+        """Return this moment with encoding and maps fixed; a second thread waits and does not compute them again."""
+        now = self._snapshot
+        _ = now.settled
+        return now
+
+    @one_at_a_time
+    def _read(self) -> Snapshot:
+        """Return this moment with its outcome."""
+        now = self._snapshot
+        _ = now.outcome
+        return now
 
     @one_at_a_time
     def _fixed(self) -> Running:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
-        ready = self._ready()
-        self._state = ready
-        return ready
-
-    @one_at_a_time
-    def _read(self) -> Outcome:
-        if self._outcome is None:
-            outcome = outcome_of(self._ready().stream)
-            assert outcome is not None  # a settled stream has a plan, so it has rows
-            self._outcome = outcome
-        return self._outcome
+        self._snapshot = self._snapshot.fixed()
+        return self._snapshot.settled
 
 
 def load(path: str | os.PathLike[str]) -> Summary:
@@ -329,4 +305,4 @@ def load_from(path: str | os.PathLike[str], name: str) -> Summary:
             f"{name} must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "
             f"summarize(checkpoint=...), or --checkpoint, to go on from it"
         )
-    return Summary(restored.state, restored.source, restored.settled, restored.outcome)
+    return Summary(Snapshot(restored.state, restored.settled, restored.outcome), restored.source)

@@ -1,0 +1,75 @@
+"""A summary at one moment: its state, which never changes, and what follows from it, computed when it is first asked for."""
+
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from supersample._typing import Floats, Indices
+from supersample.selection.stream.plan import Plan
+from supersample.summary import state as states
+from supersample.summary.outcome import Outcome, outcome_of
+from supersample.summary.state import Running, State
+
+__all__ = ["Snapshot"]
+
+
+class Snapshot:
+    """The state of a summary, the same with encoding and maps fixed, and the outcome: prototypes, criticisms, MMD."""
+
+    def __init__(self, state: State, settled: Running | None = None, outcome: Outcome | None = None) -> None:
+        self.state = state
+        if settled is not None:
+            self.settled = settled
+        if outcome is not None:
+            self.outcome = outcome
+
+    @cached_property
+    def settled(self) -> Running:
+        """The state with encoding and maps fixed, from however few rows."""
+        return states.settle(self.state)
+
+    @cached_property
+    def outcome(self) -> Outcome:
+        """The rows that represent the data, those that these miss, and how good they are. Takes the second look."""
+        outcome = outcome_of(self.settled.stream)
+        assert outcome is not None  # a settled stream has a plan, so it has rows
+        return outcome
+
+    def fixed(self) -> "Snapshot":
+        """Return this moment with its settled state for its state, so that more rows change neither encoding nor maps."""
+        return Snapshot(self.settled, self.settled, self.__dict__.get("outcome"))
+
+    @property
+    def plan(self) -> Plan:
+        """Kernel and feature maps."""
+        return self.settled.stream.fixed_plan
+
+    @property
+    def prototypes(self) -> pa.Table:
+        """The rows that represent the data."""
+        return self._rows(self.outcome.prototypes, _weight=self.outcome.shares)
+
+    @property
+    def criticisms(self) -> pa.Table:
+        """The rows that the prototypes miss."""
+        found = self.outcome
+        return self._rows(found.criticisms, _weight=found.criticism_shares, _witness=found.witness, _nearest=found.nearest)
+
+    @property
+    def background(self) -> pa.Table:
+        """A uniform random sample of the rows."""
+        return self._rows(self.outcome.background, _weight=self.outcome.background_shares)
+
+    def weights(self, weighting: str) -> Floats:
+        """Return the weights of the prototypes, by one of the schemes that `Summary.weights` explains."""
+        if weighting == "uniform":
+            return np.full(self.outcome.prototypes.size, 1.0 / self.outcome.prototypes.size)
+        return (self.outcome.shares if weighting == "share" else self.outcome.quadrature).copy()
+
+    def _rows(self, positions: Indices, **more: npt.NDArray[np.generic]) -> pa.Table:
+        table = self.settled.kept.at(positions).append_column("_row", pa.array(positions))
+        for name, values in more.items():
+            table = table.append_column(name, pa.array(values))
+        return table
