@@ -1,220 +1,180 @@
-"""Make BENCHMARKS.md and its pictures from the stored results: `python -m benchmarks.peers.document [--results DIR]`."""
+"""Make BENCHMARKS.md, the page of all tables and the pictures: `python -m benchmarks.peers.document [--results DIR]`."""
 
 import argparse
-import json
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
-from benchmarks.peers.rows import Row, Table, error, is_ours, label, mean, seconds
-from benchmarks.peers.verdicts import comparison_verdict, fronts, selection_verdict
+from benchmarks.peers.pareto import beaten_by
+from benchmarks.peers.rows import Row, Table, is_ours, label, mean, measures, seconds
+from benchmarks.peers.tables_page import IMAGES, around, compose_tables, missing_tables, read
+from benchmarks.peers.verdicts import fronts, level_is_odd
 
-__all__ = ["ORDER", "TRADE_OFFS", "compose", "read", "trade_offs"]
+__all__ = ["TABLES_PAGE", "TRADE_OFFS", "compose", "trade_offs"]
 
 _ROOT = Path(__file__).resolve().parents[2]
 _RESULTS = Path(__file__).parent / "results"
-_IMAGES = "docs/images/peers"
-
-#: The order of the document; a table that was not taken is left out.
-ORDER = (
-    "mixture-2",
-    "mixture-10",
-    "mixture-50",
-    "mnist",
-    "covtype",
-    "electricity",
-    "mixture-2-large",
-    "mixture-10-large",
-    "mixture-50-large",
-    "mnist-large",
-    "covtype-large",
-    "electricity-large",
-    "mixture-10-largest",
-    "tests",
-    "tests-large",
-)
-
+#: The page of the site that has every table.
+TABLES_PAGE = "docs/project/benchmark-tables.md"
 #: The table whose rows of ours docs/which-method.md shows, between these lines.
 TRADE_OFFS = "mixture-10-large"
 _BEGIN, _END = "<!-- made from the peers benchmark -->", "<!-- end of what was made -->"
+#: The table whose picture stands on the short page.
+_SHOWN = "covtype-large"
+_RANDOM, _K_MEANS = "random rows", "scikit-learn k-means nearest rows [cluster weights]"
 
 _CAVEATS = (
-    "Ours are `stream` (`ss.SuperSampler`), `herd`, `sbq` (with the weights it solves for, and its points weighed alike), "
-    "`critic` and, of the tests, `ss.two_sample_test` with the method and null named.",
-    "One machine, few draws: a difference of less than two standard errors (the column after the MMD) is none.",
-    "All methods that take a kernel have the same one, Gaussian with the median distance of the first draw as its bandwidth. "
-    "k-means and k-medoids take none: they aim at distances to the nearest point, facility location at similarity to it, and "
-    "RPCholesky at the kernel matrix. They are judged here by something that they do not aim at.",
-    "True MMD is by the exact kernel in float64, from one judge in plain NumPy that imports nothing of ours "
-    "(`benchmarks/peers/judge.py`). Weights count as the method returns them; those of the density sketch are "
-    "made to sum to one.",
-    "Weighted and unweighted selections share a table; weights alone lower the MMD, so there are two fronts: of all rows, and "
-    "of those with equal weights.",
-    "Cold is the first call in a fresh process with an empty compile cache, imports left out. Warm is the mean of the next "
-    "calls, each with other rows. A time marked * was measured once: the call was long, compiled nothing and was not repeated.",
-    "Peak memory is that of the whole process. The column after it is what the calls added to imports and data.",
-    "Everyone may use all cores. coreax computes in float32, as it comes; the others in float64.",
-    "The stream reads its rows once and could go on; the others hold all rows, except for the density sketch.",
-    "Nobody was tuned on these tables. coreax is set as in its own benchmarks, but for the square-root kernel, which lacks its "
-    "constant factor. Kernel thinning of goodpoints works on the stored matrix. Facility location has Gaussian similarities "
-    "and lazy search. The k of the density sketch is chosen here so that about M points are kept. The rest is as it comes.",
-    "At the largest size methods that hold an N x N matrix, and ProtoDash, are left out; all are in the other tables.",
-    "Weights lower the MMD of any points, and the weights of `sbq` are solved for. Of the peers only RPCholesky, k-means, "
-    "k-medoids, ProtoDash and the density sketch come with weights; none were solved for the points of the others.",
-    "Peak memory does not count worker processes of a peer (hyppo, frouros), to their advantage.",
-    "Peers whose requirements do not fit ours run in a second environment, with an older NumPy and SciPy.",
+    "One judge for all, in plain NumPy, imports nothing of ours; nobody was tuned on these tables. All methods that take a "
+    "kernel have the same one: Gaussian, with the median distance as its bandwidth.",
+    "k-means aims at distances to the nearest point, not at MMD: it is judged here by something that it does not aim at.",
+    "Weights alone lower the MMD of any points. `sbq` solves for weights; hardly any peer does, so compare it with care.",
+    "Times are warm: the mean of calls after the first. Ours compile in the first call of a process.",
+    "One machine and few draws: the page of all tables has standard errors, and a difference of less than two is none.",
 )
 
 
-def read(folder: Path) -> dict[str, Table]:
-    """Return the stored tables by name, in the document's order."""
-    return {
-        name: json.loads((folder / f"{name}.json").read_text("utf-8")) for name in ORDER if (folder / f"{name}.json").exists()
-    }
-
-
 def compose(tables: Mapping[str, Table]) -> str:
-    """Return the document; every number in it comes from the tables."""
+    """Return the short document; every number in it comes from the tables."""
     selections = [table for table in tables.values() if table["kind"] == "selection"]
     comparisons = [table for table in tables.values() if table["kind"] == "comparison"]
+    minutes = sum(table["seconds"] for table in tables.values()) / 60.0
     lines = [
         "# Beside the field",
         "",
         "Our ways to choose a few rows of many, and to test whether two samples differ, beside those of other packages. "
-        "This page is made from `benchmarks/peers/results` by the command at its end; no number in it is written by hand.",
+        f"`make bench-peers` measures everything again ({minutes:.0f} minutes) and writes this page from the results; no number "
+        f"in it is written by hand. [All tables]({TABLES_PAGE}) has every method, first calls, memory, pictures, and what was "
+        "left out and why.",
         "",
+        *missing_tables(tables),
     ]
-    if any(table["quick"] for table in tables.values()):
-        lines += ["**These are quick runs with small sizes, made to see that everything works. They show nothing.**", ""]
-    left_out = [name for name in ORDER if name not in tables]
-    if left_out:
-        lines += [f"Tables that the command takes and that are not here: {', '.join(left_out)}.", ""]
-    lines += ["## Before you read on", "", *(f"- {each}" for each in _CAVEATS), "", *_around(tables), ""]
     if selections:
-        lines += ["## Choosing rows", "", *_summary(selections), ""]
-    for table in selections:
-        lines += [*_selection(table), ""]
+        lines += ["## Choosing rows", "", *_choosing(selections), ""]
     if comparisons:
-        lines += ["## Testing whether two samples differ", ""]
-    for table in comparisons:
-        lines += [*_comparison(table), ""]
-    lines += ["## Not measured, and why", "", *_missing(tables), ""]
-    minutes = sum(table["seconds"] for table in tables.values()) / 60.0
-    lines += ["## Again", "", f"Everything above took {minutes:.0f} minutes:", "", "    make bench-peers", ""]
+        lines += ["## Testing whether two samples differ", "", *_testing(comparisons), ""]
+    lines += ["## Before you trust it", "", *(f"- {each}" for each in _CAVEATS), "", *around(tables), ""]
     return "\n".join(lines)
 
 
-def _around(tables: Mapping[str, Table]) -> list[str]:
-    first: Mapping[str, Any] = next(iter(tables.values()))["surroundings"]
-    for name, table in tables.items():
-        odd = [key for key in first if key != "load_before" and table["surroundings"].get(key) != first[key]]
-        if odd:
-            raise SystemExit(f"{name} was taken with other {', '.join(odd)} than the first table; take all of them again")
-    loads = [table["surroundings"]["load_before"] for table in tables.values()]
-    most = max((load for load in loads if load is not None), default=0.0)
+def _choosing(selections: Sequence[Table]) -> list[str]:
+    """Return how far the rows of a few methods are from the data, who is nearest how often, and where we lose."""
     lines = [
-        f"Measured on {first['machine']}, {first['cores']} cores, Python {first['python']}: {_versions(first['versions'])}."
+        "True MMD between the chosen rows and the data: 0 if they have the same distribution; lower is better. In brackets "
+        "warm seconds. `stream` is `ss.SuperSampler`, one pass over the rows; the closest peer is the best of all that weigh "
+        "their rows equally.",
+        "",
+        "| data | rows to M | random rows | k-means, nearest rows | closest peer | `stream` | `herd` | `sbq`, free weights |",
+        "|---|---:|---:|---:|---|---:|---:|---:|",
     ]
-    if first["older_versions"]:
-        lines.append(f"In the second environment: {_versions(first['older_versions'])}.")
-    if most > 0.5:
-        lines.append(f"**The machine was not idle (load {most:.1f}): times are too long.**")
-    return lines
-
-
-def _versions(versions: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {version}" for name, version in versions.items())
-
-
-def _summary(selections: Sequence[Table]) -> list[str]:
-    """Return a line for each table: which of ours are on which front."""
-    lines = ["| data | rows | M | ours on the front of all | ours on the front with equal weights |", "|---|---:|---:|---|---|"]
     for table in selections:
-        ours = {label(row) for row in table["rows"] if is_ours(row)}
-        cells = [", ".join(name for name in names if name in ours) or "**none**" for names in fronts(table)]
-        lines.append(f"| {table['data']} | {table['n']:,} | {table['m']} | {cells[0]} | {cells[1]} |")
-    return ["A method is on the front if no other is both faster (warm) and closer (true MMD).", "", *lines]
-
-
-def _selection(table: Table) -> list[str]:
-    whole, equal = fronts(table)
-    lines = [
-        f"### {table['data'][0].upper()}{table['data'][1:]}: {table['n']:,} rows to {table['m']}",
-        "",
-        f"{table['d']} columns, bandwidth {table['bandwidth']:.3g}, up to {table['draws']} draws."
-        + (" What is left out, and why, is said further down." if table["missing"] else ""),
-        "",
-        *(f"- {each}" for each in selection_verdict(table)),
-        "",
-        "| method | weights | true MMD | ± | warm s | cold s | peak MB | added MB | draws | points | front |",
-        "|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---|",
-    ]
-    for row in sorted(table["rows"], key=lambda each: mean(each["mmd"])):
-        spread = error(row["mmd"])
-        plain = {**row, "weights": "equal"}
-        on = "equal" if label(row) in equal else "all" if label(row) in whole else ""
-        cells = [
-            f"**{label(plain)}**" if is_ours(row) else label(plain),
-            row["weights"],
-            f"{mean(row['mmd']):.3g}",
-            "" if spread is None else f"{spread:.1g}",
-            f"{seconds(row):.3g}{'' if row['warm'] else ' *'}",
-            f"{row['cold']:.3g}",
-            f"{row['peak_mb']:,.0f}",
-            f"{max(0.0, row['peak_mb'] - row['before_mb']):,.0f}",
-            str(len(row["mmd"])),
-            f"{row['points']:.0f}",
-            "both" if label(row) in equal and label(row) in whole else on,
-        ]
+        by_label = {label(row): row for row in table["rows"]}
+        peer = _closest_peer(table)
+        cells = [table["data"], f"{table['n']:,} to {table['m']}"]
+        cells += ["" if name not in by_label else _place(by_label[name]) for name in (_RANDOM, _K_MEANS)]
+        cells.append(f"{label(peer)}: {_place(peer)}")
+        cells += [_place(by_label[name]) if name in by_label else "" for name in ("stream", "herd", "sbq [free weights]")]
         lines.append(f"| {' | '.join(cells)} |")
-    return [*lines, "", f"![True MMD against seconds: {table['data']}]({_IMAGES}/{table['name']}.png)"]
+    shown = next((table for table in selections if table["name"] == _SHOWN), selections[-1])
+    picture = f"![True MMD against seconds: {shown['data']}](docs/{IMAGES}/{shown['name']}.png)"
+    return [*lines, "", *_counts(selections), "", "Where we lose:", "", *_losses(selections), "", picture]
 
 
-def _comparison(table: Table) -> list[str]:
-    lines = [
-        f"### {table['n']:,} + {table['n']:,} rows, {table['d']} columns",
-        "",
-        f"Normal samples, the second moved by {table['shift']:g} in each column; {table['permutations']} permutations where "
-        f"there are any. Rejections at 5% are counted with {table['level_rows']} + {table['level_rows']} rows of one "
-        "population, as many times as fit into a fixed time. The last column is the p-value where the samples lie far apart.",
-        "",
-        *(f"- {each}" for each in comparison_verdict(table)),
-        "",
-        "| test | warm s | cold s | peak MB | added MB | rejects shift | p-value, shift | rejects, none | p-value, far |",
-        "|---|---:|---:|---:|---:|---:|---:|---:|---:|",
+def _counts(selections: Sequence[Table]) -> list[str]:
+    """Say in how many tables ours are closest, and on the Pareto front."""
+    lowest, lowest_equal = Counter[str](), Counter[str]()
+    on_both = 0
+    for table in selections:
+        rows = table["rows"]
+        equal = [row for row in rows if row["weights"] == "equal"]
+        lowest[label(min(rows, key=lambda row: mean(row["mmd"])))] += 1
+        lowest_equal[label(min(equal, key=lambda row: mean(row["mmd"])))] += 1
+        ours = {label(row) for row in rows if is_ours(row)}
+        on_both += all(ours & set(names) for names in fronts(table))
+    count = len(selections)
+    return [
+        f"- The lowest MMD of all: {_tally(lowest, count)}. Of rows that count equally: {_tally(lowest_equal, count)}.",
+        f"- In {on_both} of {count} tables a method of ours is on both fronts (of all rows, and of those with equal weights): "
+        "nobody is both faster and closer.",
     ]
-    for row in sorted(table["rows"], key=seconds):
-        cells = [
-            f"**{label(row)}**" if is_ours(row) else label(row),
-            f"{seconds(row):.3g}{'' if row['warm'] else ' *'}",
-            f"{row['cold']:.3g}",
-            f"{row['peak_mb']:,.0f}",
-            f"{max(0.0, row['peak_mb'] - row['before_mb']):,.0f}",
-            f"{sum(row['rejects']):.3g} of {len(row['rejects'])}",
-            _pvalue(row),
-            f"{row['null_rejections']:.3g} of {row['null_repetitions']}",
-            "gives none" if row["far_pvalue"] is None else f"{row['far_pvalue']:.2g}",
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
+
+
+def _losses(selections: Sequence[Table]) -> list[str]:
+    """Say of each method of ours in how many tables a peer is both faster and closer, and how ours do cold and in memory."""
+    beaten: dict[str, Counter[str]] = {}
+    tables_of = Counter[str]()
+    for table in selections:
+        by_label = {label(row): row for row in table["rows"]}
+        for name in (label(row) for row in table["rows"] if is_ours(row)):
+            peers = [each for each in beaten_by(measures(table["rows"]), name) if not is_ours(by_label[each])]
+            beaten.setdefault(name, Counter()).update(peers)
+            tables_of[name] += bool(peers)
+    lines = [
+        f"- {_ours(name)} is beaten by a peer that is both faster and closer in {tables_of[name]} of {len(selections)} tables"
+        + (f": {', '.join(f'{peer} ({times})' for peer, times in peers.most_common(3))}." if peers else ".")
+        for name, peers in beaten.items()
+    ]
+    ours = [row for table in selections for row in table["rows"] if is_ours(row)]
+    lines.append(
+        f"- The first call of a process compiles: ours take {min(row['cold'] for row in ours):.2g} to "
+        f"{max(row['cold'] for row in ours):.2g} s then."
+    )
+    lighter = Counter(
+        label(row)
+        for table in selections
+        for row in table["rows"]
+        if not is_ours(row)
+        and row["package"] != "none"
+        and row["peak_mb"] < min(each["peak_mb"] for each in table["rows"] if is_ours(each))
+    )
+    lines.append(
+        f"- Ours take {min(row['peak_mb'] for row in ours):,.0f} to {max(row['peak_mb'] for row in ours):,.0f} MB at their "
+        f"peak, compiler included; less than all of ours take {_tally(lighter, len(selections))}."
+    )
     return lines
 
 
-def _pvalue(row: Row) -> str:
-    """Return the median p-value under the shift."""
-    known = sorted(each for each in row["pvalues"] if each is not None)
-    return f"{known[len(known) // 2]:.2g}" if known else "gives none"
+def _testing(comparisons: Sequence[Table]) -> list[str]:
+    """Return seconds, power, level and zeros of every test at each size."""
+    labels = list(dict.fromkeys(label(row) for table in comparisons for row in sorted(table["rows"], key=seconds)))
+    sizes = [f"{table['n']:,} + {table['n']:,} rows" for table in comparisons]
+    lines = [
+        "Warm seconds, and in how many calls a shift was seen (in brackets). The levels, counted where nothing changed, and "
+        "the p-values are in the page of all tables.",
+        "",
+        f"| test | {' | '.join(sizes)} |",
+        f"|---|{'---:|' * len(sizes)}",
+    ]
+    for name in labels:
+        found = [next((row for row in table["rows"] if label(row) == name), None) for table in comparisons]
+        ours = any(row is not None and is_ours(row) for row in found)
+        cells = [
+            "" if row is None else f"{seconds(row):.3g} ({sum(row['rejects']):.3g} of {len(row['rejects'])})" for row in found
+        ]
+        lines.append(f"| {f'**{name}**' if ours else name} | {' | '.join(cells)} |")
+    rows = [row for table in comparisons for row in table["rows"]]
+    zero = sorted({label(row) for row in rows if row["far_pvalue"] == 0.0})
+    odd = sorted({label(row) for row in rows if level_is_odd(row)})
+    lines += ["", f"- A p-value of exactly 0 was returned by {', '.join(zero) or 'nobody'}."]
+    lines += [f"- The level was more than three standard errors from 5% for {', '.join(odd) or 'nobody'}."]
+    return lines
 
 
-def _missing(tables: Mapping[str, Table]) -> list[str]:
-    """Return one line for each method and reason, with the tables that it is missing from."""
-    found: dict[tuple[str, str], list[str]] = {}
-    for name, table in tables.items():
-        for each in table["missing"]:
-            found.setdefault((label(each), each["reason"]), []).append(name)
-    if not found:
-        return ["Nothing is missing."]
-    lines = ["| method | why | tables |", "|---|---|---|"]
-    return lines + [f"| {who} | {why.replace('|', '/')} | {', '.join(where)} |" for (who, why), where in found.items()]
+def _closest_peer(table: Table) -> Row:
+    peers = [row for row in table["rows"] if not is_ours(row) and row["weights"] == "equal" and row["package"] != "none"]
+    return min(peers, key=lambda row: mean(row["mmd"]))
+
+
+def _place(row: Row) -> str:
+    return f"{mean(row['mmd']):.3g} ({seconds(row):.2g})"
+
+
+def _ours(name: str) -> str:
+    """Return the name of a method of ours in a sentence; the points of sbq are chosen for the weights that it solves for."""
+    return {"sbq": "`sbq` with equal weights in place of its own", "sbq [free weights]": "`sbq`"}.get(name, f"`{name}`")
+
+
+def _tally(counts: Counter[str], total: int) -> str:
+    return ", ".join(f"{name} ({times} of {total})" for name, times in counts.most_common()) or "nobody"
 
 
 def trade_offs(table: Table) -> str:
@@ -235,22 +195,25 @@ def trade_offs(table: Table) -> str:
 
 
 def main() -> int:
-    """Write the document, a picture for each table of selections, and our trade-offs into the page on methods."""
+    """Write both documents, a picture for each table of selections, and our trade-offs into the page on methods."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.peers.document", description="BENCHMARKS.md from the results.")
     parser.add_argument("--results", type=Path, default=_RESULTS, help="folder of NAME.json")
     parser.add_argument("--out", type=Path, default=_ROOT, help="folder of BENCHMARKS.md and docs/")
     arguments = parser.parse_args()
-    from benchmarks.peers.pictures import draw  # the document itself needs no pictures to be made
+    from benchmarks.peers.pictures import draw  # the documents themselves need no pictures to be made
 
     tables = read(arguments.results)
     if not tables:
         parser.error(f"--results {arguments.results} holds no table; run python -m benchmarks.peers first")
-    folder = arguments.out / _IMAGES
+    folder = arguments.out / "docs" / IMAGES
     folder.mkdir(parents=True, exist_ok=True)
     for name, table in tables.items():
         if table["kind"] == "selection":
             draw(table, folder / f"{name}.png")
     (arguments.out / "BENCHMARKS.md").write_text(compose(tables), encoding="utf-8")
+    every = arguments.out / TABLES_PAGE
+    every.parent.mkdir(parents=True, exist_ok=True)
+    every.write_text(compose_tables(tables), encoding="utf-8")
     page = arguments.out / "docs" / "which-method.md"
     if TRADE_OFFS in tables and page.exists():
         before, begin, rest = page.read_text(encoding="utf-8").partition(_BEGIN)

@@ -14,7 +14,13 @@ contents = {
             "Dask and Spark <guides/cluster>",
             "The report <guides/report>",
         ],
-        "Choosing": ["Which method? <which-method>", "limits", "reliability", "Benchmarks <project/benchmarks>"],
+        "Choosing": [
+            "Which method? <which-method>",
+            "limits",
+            "reliability",
+            "Benchmarks <project/benchmarks>",
+            "All benchmark tables <project/benchmark-tables>",
+        ],
         "How it works": [
             "Embeddings and MMD <concepts/embedding>",
             "The stream <concepts/stream>",

@@ -1,10 +1,11 @@
-"""BENCHMARKS.md is what its generator makes of the committed results, and its pictures are there."""
+"""BENCHMARKS.md and the page of all tables are what their generator makes of the committed results; pictures are there."""
 
 import re
 from pathlib import Path
 
 import pytest
-from benchmarks.peers.document import ORDER, TRADE_OFFS, compose, read, trade_offs
+from benchmarks.peers.document import TABLES_PAGE, TRADE_OFFS, compose, trade_offs
+from benchmarks.peers.tables_page import ORDER, compose_tables, read
 
 ROOT = Path(__file__).resolve().parents[2]
 RESULTS = ROOT / "benchmarks" / "peers" / "results"
@@ -17,6 +18,12 @@ def document():
 
 def test_document_is_made_from_the_results(document):
     assert document == compose(read(RESULTS)), "run python -m benchmarks.peers.document"
+    every = (ROOT / TABLES_PAGE).read_text(encoding="utf-8")
+    assert every == compose_tables(read(RESULTS)), "run python -m benchmarks.peers.document"
+
+
+def test_the_short_page_is_short(document):
+    assert len(document.splitlines()) <= 120  # two pages; what is longer goes to the page of all tables
 
 
 def test_the_page_on_methods_has_the_numbers_of_the_results():
@@ -31,8 +38,10 @@ def test_every_table_is_there_or_named_as_missing(document):
     assert set(ORDER) - taken == (set(named[1].split(", ")) if named else set())
 
 
-def test_pictures_are_there_and_small(document):
-    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", document)
+@pytest.mark.parametrize("name", ["BENCHMARKS.md", TABLES_PAGE])
+def test_pictures_are_there_and_small(name):
+    page = ROOT / name
+    pictures = re.findall(r"!\[[^\]]*\]\(([^)]+)\)", page.read_text(encoding="utf-8"))
     assert pictures
     for each in pictures:
-        assert 0 < (ROOT / each).stat().st_size < 100_000, each
+        assert 0 < (page.parent / each).stat().st_size < 100_000, each
