@@ -30,10 +30,10 @@ collect_ignore = []
 if sys.platform == "win32":
     collect_ignore += [
         "cli/test_process.py", "cli/test_start.py", "contract/test_disk.py", "contract/test_documentation.py",
-        "contract/test_threads.py", "interrupts.py", "property/test_interrupts.py", "property/test_kill.py",
+        "contract/test_threads.py", "helpers/interrupts.py", "property/test_interrupts.py", "property/test_kill.py",
     ]  # fmt: skip
 if sys.platform != "linux":
-    collect_ignore += ["contract/test_memory.py", "engine_parts.py", "engines", "fuzz"]
+    collect_ignore += ["contract/test_memory.py", "helpers/engine_parts.py", "engines", "fuzz"]
 #: Files of this name have no doctests, and pytest cannot collect two of them.
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 #: What takes longest: workers begin with it, so that none is left alone with it at the end.

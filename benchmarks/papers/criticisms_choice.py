@@ -35,12 +35,12 @@ def batch(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms
 
 
 def online(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int) -> Choice:
-    """Choose by Online Greedy (OPC Algorithm 3)."""
+    """Choose by Online Greedy (Algorithm 3 of the draft)."""
     return _critique(lambda: ss.online_critic(points, prototypes, criticisms, kernel=kernel))
 
 
 def streamed(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int, seed: int) -> tuple[Choice, Choice]:
-    """Choose by the fast stream: what SuperSampler shows, and what its stream holds before the second look (OPC 2 and 4)."""
+    """Choose by the fast stream: what SuperSampler shows, and what its stream holds before the second look."""
     start = time.process_time()
     sampler = ss.SuperSampler(prototypes, criticisms, kernel=kernel, random_state=seed).fit(points)
     passed = time.process_time() - start
@@ -57,7 +57,7 @@ def _critique(choose: Callable[[], ss.Critique]) -> Choice:
 
 
 class Judge:
-    """The exact objectives of OPC eqs. 2 and 3 for any choice from the rows; O(N^2 d) once, O(N) memory."""
+    """The exact objectives of eqs. 2 and 3 of the draft for any choice from the rows; O(N^2 d) once, O(N) memory."""
 
     def __init__(self, points: Floats, kernel: ss.kernels.Kernel) -> None:
         self.points, self.kernel = points, kernel

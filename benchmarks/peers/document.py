@@ -42,9 +42,9 @@ def compose(tables: Mapping[str, Table]) -> str:
         "# Beside the field",
         "",
         "Our ways to choose a few rows of many, and to test whether two samples differ, beside those of other packages. "
-        f"`make bench-peers` measures everything again ({minutes:.0f} minutes) and writes this page from the results; no number "
-        f"in it is written by hand. [All tables]({TABLES_PAGE}) has every method, first calls, memory, pictures, and what was "
-        "left out and why.",
+        f"`make bench-peers` measures everything again ({minutes:.0f} minutes) and writes this page from the results; no "
+        f"number in it is written by hand. [All tables]({TABLES_PAGE}) has every method, first calls, memory, pictures, and "
+        "what was left out and why.",
         "",
         *missing_tables(tables),
     ]

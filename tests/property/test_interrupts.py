@@ -18,7 +18,7 @@ from supersample.summary import sampler as sampler_module
 from supersample.summary import snapshot as snapshot_module
 from supersample.summary import summary as summary_module
 
-PROGRAM = Path(__file__).parents[1] / "interrupts.py"
+PROGRAM = Path(__file__).parents[1] / "helpers" / "interrupts.py"
 
 
 @pytest.mark.parametrize("fed", ["sampler", "summary"])

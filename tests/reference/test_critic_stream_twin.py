@@ -1,4 +1,4 @@
-"""The stream's criticisms, before any second look, against OPC Algorithms 2 and 4 by determinants."""
+"""The stream's criticisms, before any second look, against Algorithms 2 and 4 of the draft by determinants."""
 
 import numpy as np
 import pytest

@@ -34,7 +34,7 @@ def test_embedding_mmd2_equals_the_double_loop_over_features(m, n, form, weighte
 
 
 def test_unbiased_equals_the_formula_of_appendix_a():
-    """Paired features have |phi|^2 = k0, so FMMD eq. 13 holds as printed."""
+    """Paired features have |phi|^2 = k0, so eq. 13 of Zhao and Meng 2015 holds as printed."""
     rng = np.random.default_rng(1)
     m, n = 40, 90
     phi = ss.features.Fourier(ss.kernels.Gaussian(1.0), 256, dtype=np.float64, random_state=0)

@@ -99,7 +99,7 @@ def test_proposition_2_approximate_submodularity():
     # The bound says something here: it is a tenth of what a single point gains.
     assert 4.0 * incoherence < 0.5 * max(value[(x,)] for x in range(9))
     assert 0.0 < worst < 4.0 * incoherence
-    # What follows for the greedy choice (OWH eq. 26): s(A_n) >= (1 - 1/e) max s - n 4 r.
+    # What follows for the greedy choice (Huszar and Duvenaud 2012, eq. 26): s(A_n) >= (1 - 1/e) max s - n 4 r.
     found = ss.sbq(pool, 4, target=target, kernel=Gaussian(1.0))
     for n in (1, 2, 3, 4):
         best = max(value[chosen] for chosen in itertools.combinations(range(9), n))
@@ -149,7 +149,7 @@ def test_theorem_1_against_exhaustive_search(method, seed):
 
 
 def test_herding_of_the_printed_formula_would_not_be_greedy():
-    """OWH eq. 8 prints 2 z(x); the choice that it makes is beaten by ours at some step."""
+    """Huszar and Duvenaud 2012, eq. 8, prints 2 z(x); the choice that it makes is beaten by ours at some step."""
     gram, z, energy = embedded(POOL)
     chosen = []
     for _ in range(20):

@@ -1,4 +1,4 @@
-"""Online Greedy against OPC Algorithm 3, letter by letter."""
+"""Online Greedy against Algorithm 3 of the draft, letter by letter."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The compiled step of the stream makes the decisions of SSR Algorithm 2, and its pruning hides none of them."""
+"""The compiled step of the stream decides as Algorithm 2 of Paige et al. 2016 does, and its pruning hides no decision."""
 
 import numpy as np
 import pytest

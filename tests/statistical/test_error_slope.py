@@ -1,4 +1,4 @@
-"""FMMD figure 4: the error of Fourier and Fastfood MMD falls like L^-1/2 in the number of frequencies L."""
+"""Zhao and Meng 2015, figure 4: the error of Fourier and Fastfood MMD falls like L^-1/2 in the number of frequencies L."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""FMMD figure 7: with 1,024 frequencies FastMMD finds differences as often as the exact MMD does."""
+"""Zhao and Meng 2015, figure 7: with 1,024 frequencies FastMMD finds differences as often as the exact MMD does."""
 
 import numpy as np
 import pytest

@@ -4,7 +4,7 @@ import numpy as np
 
 
 def blobs(n, rng, epsilon=1.0):
-    """FMMD figures 3, 4 and 7: a 5 x 5 grid of Gaussians; epsilon is the ratio of the eigenvalues of each covariance.
+    """Zhao and Meng 2015, figures 3, 4 and 7: a 5 x 5 grid of Gaussians; epsilon is the ratio of each one's eigenvalues.
 
     The centres lie 10 apart and the long axis at 45 degrees, as in Gretton et al. 2012, from which the paper takes them.
     """

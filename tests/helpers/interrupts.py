@@ -1,7 +1,7 @@
 """A stream fed under alarms that strike at any moment, as a program of its own that tells in JSON what came of it.
 
 An alarm raises KeyboardInterrupt wherever Python happens to be. In the process of the tests that may be inside pytest or inside
-Hypothesis, so this program imports neither: `python tests/interrupts.py sampler`.
+Hypothesis, so this program imports neither: `python tests/helpers/interrupts.py sampler`.
 """
 
 import hashlib

@@ -28,7 +28,7 @@ def gains(x, held, mean):
 
 
 def offer(rows, held, mean, threshold):
-    """SSR Algorithm 2 with mu fixed: each row in turn takes the place that lowers MMD most, if any does by enough.
+    """Algorithm 2 of Paige et al. 2016 with mu fixed: each row in turn takes the place that lowers MMD most, if by enough.
 
     Of places that are equally good (but for rounding) the first is taken. Returns [(row, slot)] and the points held at the end.
     """

@@ -15,7 +15,7 @@ def local(gram, labels):
 
 
 def prototype_objective(gram, chosen):
-    """J(S) = 2/(n |S|) sum_{i, j in S} k(x_i, x_j) - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (OPC eq. 2)."""
+    """J(S) = 2/(n |S|) sum_{i, j in S} k(x_i, x_j) - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (the draft, eq. 2)."""
     chosen = np.asarray(chosen)
     n, size = len(gram), len(chosen)
     return float(2.0 / (n * size) * gram[:, chosen].sum() - gram[np.ix_(chosen, chosen)].sum() / size**2)
@@ -33,7 +33,7 @@ def log_det(gram, chosen):
 
 
 def criticism_objective(gram, values, chosen, regularize=True):
-    """F(C) = sum_{l in C} |w(x_l)| + log det K_CC (OPC eq. 3)."""
+    """F(C) = sum_{l in C} |w(x_l)| + log det K_CC (the draft, eq. 3)."""
     chosen = list(chosen)
     return float(np.abs(values[chosen]).sum()) + (log_det(gram, chosen) if regularize and chosen else 0.0)
 
@@ -91,7 +91,7 @@ def explained(gram, prototypes, criticisms, shares=None):
 
 
 def online(gram, m, c):
-    """OPC Algorithm 3 letter by letter: at each row greedy again from nothing, with the kernel columns of all rows seen.
+    """Algorithm 3 of the draft to the letter: at each row greedy again from nothing, with kernel columns of all rows seen.
 
     What the prototypes leave out, the row or the prototype it displaced, goes to the criticisms, which keep their number
     even where only copies are left. Of equal ones the one held longer stays.
@@ -128,7 +128,7 @@ def without_each(gram, values):
 
 
 def exchange(gram, values, held, rows):
-    """OPC Algorithm 4 with the witness held fixed: of the c points held and each row in turn, F is largest without one.
+    """Algorithm 4 of the draft, the witness held fixed: of the c points held and each row in turn, F is largest without one.
 
     A row that multiplies det K_CC by no more than 1e-6 k(x, x) is a copy, and left out. Returns [(row, slot)] and the held.
     """
@@ -157,7 +157,7 @@ def offer(gram, values, held, rows, size):
 
 
 def stream(features, gram, m, c, threshold):
-    """OPC Algorithms 2 and 4 on a whole stream, block by block as `stream_oracles.stream`: positions of both kinds of points.
+    """Algorithms 2 and 4 of the draft on a whole stream, in blocks as `stream_oracles.stream`: positions of both kinds.
 
     After each block the rows that the reservoir refused are offered, then the points that it dropped, slot by slot, then rows
     of the block that were taken and dropped within it. The witness is that of the features after the block.

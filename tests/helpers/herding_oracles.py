@@ -6,7 +6,7 @@ import numpy as np
 
 
 def mmd2(gram, z, energy, chosen, weights):
-    """|mu - sum_j w_j phi(x_j)|^2 = E - 2 w.z + w^T K w (OWH eq. 5)."""
+    """|mu - sum_j w_j phi(x_j)|^2 = E - 2 w.z + w^T K w (Huszar and Duvenaud 2012, eq. 5)."""
     chosen = np.asarray(chosen)
     return float(energy - 2.0 * weights @ z[chosen] + weights @ gram[np.ix_(chosen, chosen)] @ weights)
 
@@ -22,7 +22,7 @@ def best_weights(gram, z, chosen):
 
 
 def variance(gram, z, energy, chosen):
-    """E - z^T K^-1 z (OWH eq. 22)."""
+    """E - z^T K^-1 z (Huszar and Duvenaud 2012, eq. 22)."""
     if len(chosen) == 0:
         return float(energy)
     return float(energy - best_weights(gram, z, chosen) @ z[np.asarray(chosen)])
