@@ -223,3 +223,42 @@ def test_an_engine_of_ones_own_gets_its_frames(monkeypatch):
     assert found.to_bytes() == local.summarize(parts, prototypes=10, criticisms=2, random_state=0).to_bytes()
     arrays = [np.random.default_rng(seed).normal(size=(50, 2)) for seed in range(2)]
     assert len(ss.herd(Frame(arrays), 5, random_state=0)) == 5
+
+
+def test_a_panel_of_ones_own_is_on_the_page_with_its_data(tmp_path, monkeypatch):
+    """What CONTRIBUTING says of a panel: a template and a line in the registry."""
+    from jinja2 import DictLoader, PackageLoader
+
+    from supersample.report import page, panels
+
+    markup = '<section id="mine"><p>{{ own }} rows, {{ view.n_columns }} columns</p></section>'
+
+    class Loader(PackageLoader):
+        def get_source(self, environment, template):
+            mine = DictLoader({"panels/mine.html.j2": markup})
+            return (mine if template == "panels/mine.html.j2" else super()).get_source(environment, template)
+
+    monkeypatch.setattr(page, "PackageLoader", Loader)
+    mine = panels.Panel("My own", "panels/mine.html.j2", lambda summary: summary.n_seen)
+    monkeypatch.setattr(panels.PANELS, "_entries", {**panels.PANELS, "mine": mine})
+    written = ss.summarize(table_of(80, 0), 5, 1, random_state=0).report(tmp_path / "page.html").read_text()
+    assert '<a href="#mine">My own</a>' in written
+    assert "<p>80 rows, 3 columns</p>" in written
+
+
+def test_a_command_of_ones_own_is_in_the_list(monkeypatch):
+    """What CONTRIBUTING says of a command: a file with a function of its name, and a line in the list."""
+    import types
+
+    import click
+    from click.testing import CliRunner
+
+    from supersample.cli import group as group_module
+
+    module = types.ModuleType("elsewhere_commands")
+    module.count = click.command()(click.argument("word")(lambda word: click.echo(len(word))))
+    monkeypatch.setitem(sys.modules, "elsewhere_commands", module)
+    monkeypatch.setitem(group_module.COMMANDS, "count", ("elsewhere_commands", "Count letters."))
+    monkeypatch.setitem(group_module.group.commands, "count", click.Command("count", short_help="Count letters."))
+    assert "Count letters." in CliRunner().invoke(group_module.group, ["--help"]).output
+    assert CliRunner().invoke(group_module.group, ["count", "supersample"]).output == "11\n"

@@ -15,6 +15,7 @@ from supersample.report import words
 from supersample.report.charts import distribution_chart, map_chart, trace_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
 from supersample.report.palette import css_variables
+from supersample.report.panels import PANELS
 from supersample.report.view import SummaryView, view_of
 from supersample.summary import Comparison, Summary
 
@@ -88,6 +89,7 @@ def _render(template: str, view: SummaryView | ComparisonView, charts: dict[str,
     return environment.get_template(template).render(
         view=view,
         charts=charts,
+        panels=PANELS,
         script=script,
         script_hash=digest,
         style=_text("style.css"),

@@ -15,6 +15,7 @@ from supersample.report.distributions import Distribution, distribution_of
 from supersample.report.gallery import Gallery, gallery_of
 from supersample.report.inputs import Parts, encoded, map_words, plane_of, read, reading_order
 from supersample.report.numbers import shares_of
+from supersample.report.panels import PANELS
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, Plane, points_of
 from supersample.report.ranking import unusual, usual_of
@@ -88,6 +89,8 @@ class SummaryView:
     columns: tuple[ColumnLine, ...]
     n_columns: int
     small_print: tuple[Fact, ...]
+    #: What a panel alone shows, by the panel's name.
+    own: Mapping[str, Any]
 
 
 def view_of(summary: Summary, title: str | None = None) -> SummaryView:
@@ -115,6 +118,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         columns=tuple(_line(column) for column in summary.columns[:MOST_LINES]),
         n_columns=len(summary.columns),
         small_print=_small_print(summary, len(parts.background)),
+        own={name: panel.data(summary) for name, panel in PANELS.items()},
     )
 
 
