@@ -82,7 +82,7 @@ def test_parts_without_rows_keep_their_place():
     assert sorted(found.indices) == [0, 1]
 
 
-@pytest.mark.parametrize("options", [{"weights": "heavy"}, {"kernel": "box"}, {"target": np.eye(3)}, {"replace": "no"}])
+@pytest.mark.parametrize("options", [{"weighting": "heavy"}, {"kernel": "box"}, {"target": np.eye(3)}, {"replace": "no"}])
 def test_wrong_options_are_refused_before_all_rows_are_read(options, monkeypatch):
     monkeypatch.setattr(local._Cluster, "each", lambda *_: pytest.fail("rows were read"))
     with pytest.raises(ss.errors.SupersampleError, match=next(iter(options))):

@@ -315,3 +315,9 @@ def test_compiled_and_python_agree(name, case):
 @pytest.mark.parametrize("name", ANSWERS)
 def test_the_choices_are_those_worked_out_by_hand(name):
     assert {case: LOOPS[name](*arguments) for case, arguments in CASES[name]().items()} == ANSWERS[name]
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_every_loop_says_how_exact_its_arithmetic_is(name):
+    """A loop that does not say takes it from the loop that happens to call it first: results would hang on the order."""
+    assert "fastmath" in LOOPS[name].targetoptions

@@ -7,7 +7,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def first_entry(
     start: int, gram: Floats, diagonal: Floats, fade: Floats, inverse: Floats, held_fade: Floats, tolerance: float
 ) -> tuple[int, int]:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def squared_l2_row(point: Floats, right_t: Floats, row: Floats) -> None:
     """Fill row[j] with sum_k (point[k] - right_t[k, j])^2; `right_t` is d x m so that the inner loop is contiguous."""
     d, m = right_t.shape
@@ -33,14 +33,14 @@ def squared_l2_row(point: Floats, right_t: Floats, row: Floats) -> None:
         k += 1
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def squared_l2(left: Floats, right_t: Floats, out: Floats) -> None:
     """Fill out[i, j] with sum_k (left[i, k] - right_t[k, j])^2."""
     for i in range(left.shape[0]):
         squared_l2_row(left[i], right_t, out[i])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def l1(left: Floats, right_t: Floats, out: Floats) -> None:
     """Fill out[i, j] with sum_k |left[i, k] - right_t[k, j]|."""
     n, d = left.shape
@@ -55,7 +55,7 @@ def l1(left: Floats, right_t: Floats, out: Floats) -> None:
                 row[j] += abs(x - y[j])
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def expand_products(
     left: Floats, right: Floats, left_norms: Floats, right_norms: Floats, threshold: float, out: Floats
 ) -> None:

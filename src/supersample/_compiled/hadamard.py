@@ -11,7 +11,7 @@ Indices = npt.NDArray[np.int64]
 LANES = 16
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def _walsh(work: Reals) -> None:
     """Transform the columns of `work` (2^q x LANES) in place by the unnormalised Walsh-Hadamard matrix."""
     n = work.shape[0]
@@ -41,7 +41,7 @@ def _walsh(work: Reals) -> None:
                     work[i + step, lane] = a - b
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def fastfood(
     points: Reals, signs: Reals, order: Indices, gauss: Reals, lengths: Reals, first: Reals, second: Reals, out: Reals
 ) -> None:

@@ -7,7 +7,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def subtract(products: Floats, length: float, half: float, column: Floats, z: Floats, left: Floats) -> None:
     """Turn a Gram row into a row of the factor, column = (column - products) / length, and subtract it from z and left."""
     for i in range(z.size):
@@ -17,7 +17,7 @@ def subtract(products: Floats, length: float, half: float, column: Floats, z: Fl
         left[i] -= value * value
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def best(z: Floats, left: Floats, floor: Floats, by_variance: bool, tie: float) -> int:
     """Return the first candidate with left > floor whose z^2 / left (or |z|) is within a share `tie` of the largest, or -1."""
     top = -1.0

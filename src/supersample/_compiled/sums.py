@@ -14,7 +14,7 @@ Integers = npt.NDArray[np.int64]
 FOLD = 256
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def _fold(total: Floats, error: Floats, partial: Floats) -> None:
     """Add `partial` to the pair (total, error) and keep the rounding error (Knuth's two-sum)."""
     for k in range(total.size):
@@ -39,7 +39,7 @@ def squared_norms(features: Reals, out: Floats) -> None:
         out[i] = norm
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def accumulate(
     features: Reals,
     norms: Floats,

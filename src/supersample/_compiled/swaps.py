@@ -19,7 +19,7 @@ def dot(left: Singles, right: Singles) -> np.float32:
     return total
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def leave_over(norms: Singles, shadows: Singles) -> None:
     """Fill the last column of shadows with the length of the remainder after the projections in the other columns.
 
@@ -33,7 +33,7 @@ def leave_over(norms: Singles, shadows: Singles) -> None:
         shadows[i, q] = np.sqrt(max(left, np.float32(0.0)))
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def take_place(
     slot: int, x: Singles, norm: np.float32, reservoir: Singles, norms: Singles, heights: Singles, pull: Singles
 ) -> None:
@@ -50,7 +50,7 @@ def take_place(
     heights[slot] = dot(x, pull)
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def offer(
     features: Singles,
     row_norms: Singles,

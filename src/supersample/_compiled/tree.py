@@ -10,7 +10,7 @@ Singles = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def leaf_of(point: Singles, directions: Singles, splits: Singles) -> int:
     """Return the leaf that a feature vector falls into: right where direction.point >= split; leaves count from 0."""
     node = 0
@@ -20,7 +20,7 @@ def leaf_of(point: Singles, directions: Singles, splits: Singles) -> int:
     return node - inner
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def offer(
     features: Singles,
     row_norms: Singles,
@@ -84,7 +84,7 @@ def offer(
     return swaps
 
 
-@numba.njit(cache=True, nogil=True)
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def move(slot: int, leaf: int, leaves: Indices, first: Indices, following: Indices) -> None:
     """Remove a point from the list of its leaf, if it is in one, and insert it at the head of another list."""
     old = leaves[slot]

@@ -20,7 +20,7 @@ from supersample.measures import Empirical, Measure
 from supersample.selection import Selection, herd, sbq, wkh
 from supersample.selection.batch.candidates import ExactCandidates
 from supersample.selection.batch.estimated_mmd import EXACT_ROWS, sampled_squares
-from supersample.selection.batch.noisy import noisy_points
+from supersample.selection.batch.residual import noisy_points
 from supersample.selection.batch.weighting import free_weights
 
 __all__ = ["Integral", "integrate"]

@@ -27,7 +27,6 @@ __all__ = [
     "as_measure",
     "build",
     "drawn_where_open",
-    "first_best",
 ]
 
 #: A measure, an array of points, or None for the candidates themselves.
@@ -37,8 +36,6 @@ _TILE = 1 << 16
 _BLOCK_ELEMENTS = 1 << 22
 #: Draws that replace a measure without a closed form, or from which its mean features are computed.
 _DRAWS = 20_000
-#: Values closer than this, relative to the size of their terms, are equal up to rounding.
-_TIE = 1e-13
 
 
 class CandidateSpace(ABC):
@@ -209,15 +206,6 @@ def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Meas
         f"{type(measure).__name__} has no closed form for {kernel!r}, so {_DRAWS:,} draws stand for it, in every number shown."
     )
     return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
-
-
-def first_best(values: Floats, scale: float) -> int:
-    """Return the place of the largest value; of values equal up to rounding, the lowest place; -1 if all are -inf.
-
-    scale: the size of the terms that the values are sums and differences of.
-    """
-    top = float(values.max())
-    return -1 if top == -np.inf else int(np.argmax(values >= top - _TIE * scale))
 
 
 def _kernel(kernel: KernelLike, bandwidth: Bandwidth, features: FeatureMap | None) -> Kernel:

@@ -14,10 +14,11 @@ from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.selection.batch.assemble import assemble, assemble_steps, begin, check_options, steps_of
-from supersample.selection.batch.candidates import TargetLike, build, first_best
+from supersample.selection.batch.candidates import TargetLike, build
 from supersample.selection.batch.frank_wolfe_iterate import Atoms
 from supersample.selection.batch.herding import herd_points
 from supersample.selection.batch.weighting import Weighting
+from supersample.selection.greedy import first_best
 from supersample.selection.result import Selection
 
 __all__ = ["Variant", "frank_wolfe"]

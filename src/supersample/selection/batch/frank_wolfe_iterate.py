@@ -4,10 +4,11 @@ import numpy as np
 
 from supersample._typing import Floats
 from supersample.selection.batch.assemble import Picked
-from supersample.selection.batch.candidates import CandidateSpace, first_best
+from supersample.selection.batch.candidates import CandidateSpace
 from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.herding import lengths
 from supersample.selection.batch.weighting import simplex_weights
+from supersample.selection.greedy import first_best
 
 __all__ = ["Atoms"]
 

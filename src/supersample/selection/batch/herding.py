@@ -10,9 +10,10 @@ from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.kernels.stationary import Stationary
 from supersample.selection.batch.assemble import Picked, assemble, begin, check_options
-from supersample.selection.batch.candidates import CandidateSpace, TargetLike, build, first_best
+from supersample.selection.batch.candidates import CandidateSpace, TargetLike, build
 from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.weighting import Weighting
+from supersample.selection.greedy import first_best, herding_gain
 from supersample.selection.result import Selection
 
 __all__ = ["herd", "herd_points", "lengths"]
@@ -88,12 +89,10 @@ def herd_points(space: CandidateSpace, chosen: Picked, count: int, *, replace: b
         taken[index] = 0.0 if replace else -np.inf
     scale = float(space.diagonal.max())
     while len(chosen) < count:
-        share = 1.0 / (len(chosen) + 1.0)
-        values = space.z - share * sums
-        values -= 0.5 * share * space.diagonal
+        values = herding_gain(space.z, sums, space.diagonal, len(chosen))
         values += taken
         best = first_best(values, scale)
-        row = _polished(space, chosen, space.row(best), share) if refine else space.row(best)
+        row = _polished(space, chosen, space.row(best)) if refine else space.row(best)
         chosen.add(space, best, row)
         if not replace:
             taken[best] = -np.inf
@@ -110,9 +109,9 @@ def lengths(space: CandidateSpace) -> Floats:
     return np.where(spread > 0, spread, 1.0)
 
 
-def _polished(space: CandidateSpace, chosen: Picked, row: Floats, share: float) -> Floats:
+def _polished(space: CandidateSpace, chosen: Picked, row: Floats) -> Floats:
     def criterion(rows: Floats) -> Floats:
         z, diagonal = space.embed(rows)
-        return np.asarray(z - share * space.gram(rows, chosen.points).sum(axis=1) - 0.5 * share * diagonal)
+        return herding_gain(z, space.gram(rows, chosen.points).sum(axis=1), diagonal, len(chosen))
 
     return ascend(criterion, row, lengths(space))

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from supersample._compiled import residual
-from supersample._typing import Floats
+from supersample._typing import Floats, Indices
 from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
-__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
+__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "noisy_points", "residual_of"]
 
 #: A candidate is selected only if its residual is above this share of k(x, x). It is the root of the rounding error: smooth
 #: kernels gain the slope of f from near copies of selected points, but that is lost in the rounding of huge opposite weights.
@@ -22,16 +22,18 @@ _TIE = 1e-10
 class Residual(ABC):
     """R(x) and zr(x) for the whole pool.
 
-    With P the projection onto the span of the chosen phi: R(x) = |phi(x) - P phi(x)|^2 and zr(x) = <mu - P mu, phi(x)>.
+    With P the projection onto the span of the chosen phi: R(x) = |phi(x) - P phi(x)|^2 and zr(x) = <mu - P mu, phi(x)>. With
+    noise of this variance beside k, R(x) is at least the noise: no point is spanned, and one may be chosen again.
     """
 
-    def __init__(self, space: CandidateSpace, clear: float = CLEAR) -> None:
+    def __init__(self, space: CandidateSpace, clear: float = CLEAR, noise: float = 0.0) -> None:
         """Start with nothing selected."""
         self.space = space
-        self.left = space.diagonal.copy()
+        self.left = space.diagonal + noise
         self.z = space.z.copy()
         self.clear = clear
-        self.floor = clear * space.diagonal
+        self.noise = noise
+        self.floor = (0.0 if noise else clear) * space.diagonal
 
     @property
     @abstractmethod
@@ -53,9 +55,9 @@ class Residual(ABC):
 class ExactResidual(Residual):
     """Rows of the partial Cholesky factor of the Gram matrix, one for each chosen point: O(N m) memory."""
 
-    def __init__(self, space: ExactCandidates, count: int) -> None:
+    def __init__(self, space: ExactCandidates, count: int, noise: float = 0.0) -> None:
         """Leave room for `count` points."""
-        super().__init__(space)
+        super().__init__(space, noise=noise)
         self.exact = space
         self._factor = np.empty((count, space.size))
         self._root = np.zeros((count, count))
@@ -108,7 +110,7 @@ class ExactResidual(Residual):
         self._root[n, :n], self._root[n, n] = spanned, length
         self._halves[n], self._rows[n] = z / length, row
         self.size += 1
-        if index is not None:
+        if index is not None and not self.noise:
             self.left[index] = 0.0
 
 
@@ -147,6 +149,21 @@ class FeatureResidual(Residual):
         residual.subtract(np.zeros(column.size), 1.0, half, column, self.z, self.left)
         if index is not None:
             self.left[index] = 0.0
+
+
+def noisy_points(space: ExactCandidates, count: int, noise: float, first: Indices, *, by_variance: bool) -> Indices:
+    """Return `count` candidates to call a noisy function at: first the given ones, then each that lowers the variance most.
+
+    With noise of variance `noise` beside k, a call at x lowers E - z^T (K + noise I)^-1 z by zr(x)^2 / (R(x) + noise), where
+    R(x) and zr(x) are the residuals of k(x, x) and of z(x) after the earlier calls: every call lowers the variance, and a point
+    may be called again. by_variance=False takes the largest |zr(x)|. O(N n) for call n, O(N n) memory.
+    """
+    after = ExactResidual(space, count, noise)
+    chosen = np.empty(count, dtype=np.int64)
+    for n in range(count):
+        chosen[n] = int(first[n]) if n < first.size else after.best(by_variance=by_variance)
+        after.add(space.row(int(chosen[n])), int(chosen[n]))
+    return chosen
 
 
 def residual_of(space: CandidateSpace, count: int) -> Residual:

@@ -10,11 +10,10 @@ import numpy.typing as npt
 from scipy import linalg
 
 from supersample._typing import Floats, Indices
+from supersample.selection.greedy import TIE, first_best, herding_gain
 
 __all__ = ["greedy_criticisms", "greedy_prototypes"]
 
-#: Values closer than this are equal up to rounding; the lowest index is taken.
-_TIE = 1e-12
 #: A candidate whose residual is below this share of k(x, x) is a copy of chosen points, up to rounding.
 _COPY = 1e-9
 #: Candidates whose gains are updated together.
@@ -25,20 +24,19 @@ def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: 
     """Choose prototypes one by one, each raising J most; return them and the sum of their kernel columns.
 
     J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (eq. 2), with z the column means, is -MMD^2 up to a
-    constant. column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go to the lowest index.
+    constant: this is herding (`herding_gain`). column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go
+    to the lowest index.
     """
     sums = np.zeros(means.size)
-    pulled = within = 0.0
-    free = np.ones(means.size, dtype=np.bool_)
+    taken = np.zeros(means.size)
     chosen = np.empty(count, dtype=np.int64)
+    scale = float(diagonal.max())
     for step in range(count):
-        size = step + 1.0
-        values = 2.0 / size * (pulled + means) - (within + 2.0 * sums + diagonal) / (size * size)
-        best = _first_best(values, free, float(diagonal.max()))
+        values = herding_gain(means, sums, diagonal, step)
+        values += taken
+        best = first_best(values, scale)
         chosen[step] = best
-        free[best] = False
-        within += 2.0 * float(sums[best]) + float(diagonal[best])
-        pulled += float(means[best])
+        taken[best] = -np.inf
         sums += column(best)
     return chosen, sums
 
@@ -74,7 +72,7 @@ def greedy_criticisms(
         order = np.argsort(-bounds, kind="stable")
         for start in range(0, order.size, _REFRESHED):
             some = order[start : start + _REFRESHED]
-            slack = _TIE * max(1.0, abs(best_gain)) if np.isfinite(best_gain) else 0.0
+            slack = TIE * max(1.0, abs(best_gain)) if np.isfinite(best_gain) else 0.0
             some = some[bounds[some] >= best_gain - slack]
             some = some[np.isfinite(bounds[some])]
             if some.size == 0:
@@ -84,7 +82,7 @@ def greedy_criticisms(
             with np.errstate(divide="ignore", invalid="ignore"):
                 gains = np.where(left > copy * diagonal[some], size[some] + np.log(left), -np.inf)
             bounds[some] = gains
-            top = _first_best(gains, np.isfinite(gains), 1.0, labels=some)
+            top = first_best(gains, 1.0, labels=some)
             if top >= 0 and _better(float(gains[top]), int(some[top]), best_gain, best):
                 best, best_gain, best_row = int(some[top]), float(gains[top]), np.append(rows[top], np.sqrt(left[top]))
         if best < 0:
@@ -100,7 +98,7 @@ def _largest(values: Floats, free: npt.NDArray[np.bool_], count: int, scale: flo
     available = free.copy()
     chosen = np.empty(min(count, int(free.sum())), dtype=np.int64)
     for step in range(chosen.size):
-        chosen[step] = _first_best(values, available, scale)
+        chosen[step] = first_best(np.where(available, values, -np.inf), scale)
         available[chosen[step]] = False
     return chosen
 
@@ -112,20 +110,8 @@ def _solve(factor: Floats, values: Floats) -> Floats:
     return np.asarray(linalg.solve_triangular(factor, values.T, lower=True, check_finite=False).T)
 
 
-def _first_best(values: Floats, allowed: npt.NDArray[np.bool_], scale: float, labels: Indices | None = None) -> int:
-    """Return the place of the largest allowed value; of values equal up to rounding, that of the lowest label.
-
-    scale: the size of the terms that the values are sums and differences of.
-    """
-    if not bool(allowed.any()):
-        return -1
-    top = float(values[allowed].max())
-    ties = np.flatnonzero(allowed & (values >= top - _TIE * max(scale, abs(top))))
-    return int(ties[0] if labels is None else ties[np.argmin(labels[ties])])
-
-
 def _better(gain: float, index: int, best_gain: float, best: int) -> bool:
     if best < 0:
         return True
-    slack = _TIE * max(1.0, abs(best_gain))
+    slack = TIE * max(1.0, abs(best_gain))
     return gain > best_gain + slack or (gain >= best_gain - slack and index < best)
