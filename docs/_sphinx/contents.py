@@ -13,6 +13,7 @@ contents = {
             "Distil <guides/distil>",
             "Dask and Spark <guides/cluster>",
             "The report <guides/report>",
+            "Extend <guides/extend>",
         ],
         "Choosing": [
             "Which method? <which-method>",

@@ -34,11 +34,11 @@ class Rational(ss.kernels.Radial):
 
 
 @ss.kernels.register("overlap", power=int)
-@dataclass(frozen=True)
 class Overlap(ss.kernels.Kernel):
     """(1 + x.y)^power: neither shift-invariant nor of one size."""
 
-    power: int = 2
+    def __init__(self, power=2):
+        self.power = power
 
     @property
     def identity(self):
@@ -157,6 +157,27 @@ def test_where_it_is_not_registered_a_file_is_refused_in_words(case, tmp_path):
     said = subprocess.run(command, capture_output=True, text=True, check=True, timeout=300).stdout
     assert "which is not registered here" in said
     assert "import the module that registers it and load again" in said
+
+
+@pytest.mark.parametrize(
+    ("encode", "told"),
+    [
+        (lambda column, out: out[:, 5], r"cannot encode it \(IndexError: .*\); correct its encode"),
+        (lambda column, out: out.__setitem__((slice(None), 0), 0.0), "must write a finite number into every coordinate"),
+        (lambda column, out: out.fill(3.0), "must write numbers of size at most furthest = 1, got 3"),
+        (lambda column, out: out.fill(0.0) or np.zeros(2), "must return None, or 0.0 or 1.0 for each row"),
+    ],
+)
+def test_a_column_type_that_encodes_wrongly_is_named(encode, told, monkeypatch):
+    monkeypatch.setattr(Clock, "encode", lambda self, column, out: encode(column, out))
+    with pytest.raises(InputError, match=f"^column 'opened_at': its column type 'clock' {told}"):
+        ss.summarize(table_of(100, 0), 5)
+
+
+def test_kernels_are_equal_by_class_and_identity():
+    assert Overlap(2) == Overlap(2) != Overlap(3)
+    assert hash(Overlap(2)) == hash(Overlap(2))
+    assert repr(Overlap(3)) == "Overlap(power=3)"
 
 
 def test_names_are_given_once():

@@ -1,5 +1,6 @@
 """The interface of a kernel: an exact Gram block, a diagonal, an identity."""
 
+import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -143,6 +144,19 @@ class Kernel(ABC):
             raise InputError(
                 f"{self!r} has no bandwidth yet: 'median' needs data; call kernel.resolve(points) first, or pass a number"
             )
+
+    def __eq__(self, other: object) -> bool:
+        """Compare classes and identities."""
+        return type(self) is type(other) and isinstance(other, Kernel) and dict(self.identity) == dict(other.identity)
+
+    def __hash__(self) -> int:
+        """Hash the identity."""
+        return hash(json.dumps(dict(self.identity), sort_keys=True))
+
+    def __repr__(self) -> str:
+        """Show class and identity."""
+        shown = ", ".join(f"{name}={value!r}" for name, value in self.identity.items() if name != "kernel")
+        return f"{type(self).__name__}({shown})"
 
     def __add__(self, other: "Kernel") -> "Kernel":
         """Return the sum of two kernels, itself a kernel."""

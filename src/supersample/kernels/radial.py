@@ -5,6 +5,7 @@ Gaussian kernel, s^2 = 2 nu / chi^2_{2 nu} the Matern kernels (a multivariate t)
 So independent, orthogonal and quasi-random frequencies and Fastfood use the same rule.
 """
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -42,6 +43,10 @@ class Radial(Stationary):
     def n_uniforms(self) -> int:
         """One, for s."""
         return 1
+
+    @abstractmethod
+    def spread(self, uniforms: Floats) -> Floats:
+        """Map uniforms (n x n_uniforms) to draws of s, which rise with the first uniform; the Gaussian kernel has s = 1."""
 
     def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
         """Return s g / bandwidth, g from the first `n_inputs` columns of `uniforms` and s from the next."""

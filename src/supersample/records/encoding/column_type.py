@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from supersample._registry import Registry
 from supersample._stored import FLAG, NUMBER, TEXT, FieldKind, UnknownNameError, form_of, kind_of, stored
+from supersample._text import one_line
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.values import plain_storage
@@ -20,8 +21,11 @@ __all__ = ["COLUMN_TYPES", "FURTHEST", "ColumnType", "LeftOut", "column_from_pla
 FURTHEST = 10.0
 
 
-class LeftOut(str):
-    """Why a column does not enter the kernel."""
+@dataclass(frozen=True)
+class LeftOut:
+    """Why a column does not enter the kernel, in words that follow its name: "looks like an id"."""
+
+    why: str
 
 
 @dataclass(frozen=True)
@@ -97,12 +101,38 @@ class ColumnType(ABC):
 
         Return 1.0 for each missing value that no coordinate marks and 0.0 for the others; None means that there are none.
         """
-        absent = self.encode(plain_storage(column), out[:, : self.size])
+        encode = self.encode if self._built_in else self._encode_checked
+        absent = encode(plain_storage(column), out[:, : self.size])
         if self.missing:
             out[:, -1] = 0.0 if absent is None else absent
             absent = None
         if self.weight != 1.0:
             out *= np.sqrt(self.weight)
+        return absent
+
+    @property
+    def _built_in(self) -> bool:
+        return type(self).__module__.startswith("supersample.")
+
+    def _encode_checked(self, column: pa.Array, out: Floats) -> Floats | None:
+        """Encode by a class that a user wrote; name it in all that goes wrong."""
+        who = f"column {self.name!r}: its column type {self.label!r}"
+        out[...] = np.nan
+        try:
+            absent = self.encode(column, out)
+        except Exception as error:
+            told = f"{type(error).__name__}: {one_line(error)}"
+            raise InputError(f"{who} cannot encode it ({told}); correct its encode()") from error
+        if not bool(np.isfinite(out).all()):
+            raise InputError(f"{who} must write a finite number into every coordinate, and did not; correct its encode()")
+        largest = float(np.abs(out).max(initial=0.0))
+        if largest > self.furthest:
+            raise InputError(
+                f"{who} must write numbers of size at most furthest = {self.furthest:g}, got {largest:g}; clip or scale them "
+                f"in encode(), or raise furthest"
+            )
+        if absent is not None and (np.shape(absent) != (len(column),) or not bool(np.isin(absent, (0.0, 1.0)).all())):
+            raise InputError(f"{who} must return None, or 0.0 or 1.0 for each row, and did not; correct its encode()")
         return absent
 
     def to_plain(self) -> dict[str, Any]:

@@ -142,7 +142,7 @@ def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encodin
             continue
         block = learn_column(name, _one_chunk(table.column(name)), chosen[name], forced=columns is not None)
         if isinstance(block, LeftOut):
-            notes.append(ColumnNote(name, kind, "left out", 0, 0.0, str(block)))
+            notes.append(ColumnNote(name, kind, "left out", 0, 0.0, block.why))
             continue
         blocks.append(block)
         notes.append(ColumnNote(name, kind, block.called, block.width, block.weight, ""))

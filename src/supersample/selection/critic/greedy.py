@@ -34,7 +34,7 @@ def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: 
     for step in range(count):
         values = herding_gain(means, sums, diagonal, step)
         values += taken
-        best = first_best(values, scale)
+        best = first_best(values, 0.5 * (step + 1.0) * scale)  # ties are those of J, which is 2/|S| times the gain
         chosen[step] = best
         taken[best] = -np.inf
         sums += column(best)
