@@ -2,8 +2,13 @@
 PYTHON ?= python3
 # With this set, each process that a test starts would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-VERSION := $(shell $(PYTHON) -c 'import sys; print("%d.%d" % sys.version_info[:2])')
+VERSION := $(shell "$(PYTHON)" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
 SUPPORTED := 3.11 3.12 3.13 3.14
+ifeq ($(filter $(VERSION),$(SUPPORTED)),)
+ifneq ($(filter-out help clean,$(or $(MAKECMDGOALS),help)),)
+$(error supersample needs Python $(SUPPORTED), got $(or $(VERSION),none) from PYTHON=$(PYTHON); set PYTHON=)
+endif
+endif
 DATA ?= ../shared/data
 OUT ?= out
 # Exact versions of everything that tests, demo and documentation use; `make lock` renews them.
@@ -56,8 +61,8 @@ test-newest: newest  ## Lint, types and suite with the newest release of everyth
 suite-newest: newest  ## The suite alone, with the newest release of everything
 	$(NEWEST)/$(BIN)/python $(PYTEST)
 
-newest: supported
-	$(PYTHON) -m venv $(NEWEST)
+newest:
+	"$(PYTHON)" -m venv $(NEWEST)
 	$(NEWEST)/$(BIN)/python $(PIP) --upgrade --upgrade-strategy eager pip --editable '.[test]'
 
 test-lowest: $(LOWEST)/.installed  ## The suite with the lowest versions that pyproject.toml states
@@ -116,35 +121,31 @@ pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn again
 clean:  ## Remove environments and outputs
 	rm -rf .venvs $(OUT) dist
 
-.PHONY: supported
-supported:
-	@$(PYTHON) -c 'import sys; sys.exit("%d.%d" % sys.version_info[:2] not in "$(SUPPORTED)".split() and "supersample needs one of Python $(SUPPORTED), got %d.%d; set PYTHON=" % sys.version_info[:2])'
-
 # Locked environments; each has the name of the extra that it is made of, and `demo` is the package alone.
 LOCKED := $(TEST) $(DOCS) $(DEV) $(DEMO)
-$(addsuffix /.installed,$(LOCKED)): $(VENVS)/%/.installed: pyproject.toml $(LOCK) | supported
-	$(PYTHON) -m venv --clear $(VENVS)/$*
+$(addsuffix /.installed,$(LOCKED)): $(VENVS)/%/.installed: pyproject.toml $(LOCK)
+	"$(PYTHON)" -m venv --clear $(VENVS)/$*
 	$(VENVS)/$*/$(BIN)/python $(PIP) --constraint $(LOCK) pip setuptools
 	$(VENVS)/$*/$(BIN)/python $(PIP) --constraint $(LOCK) --no-build-isolation --editable '.$(if $(filter-out demo,$*),[$*])'
 	@touch $@
 
 $(LOWEST)/.installed: pyproject.toml $(DEV)/.installed
-	$(PYTHON) -m venv --clear $(LOWEST)
+	"$(PYTHON)" -m venv --clear $(LOWEST)
 	$(DEV)/$(BIN)/uv pip install --quiet --resolution lowest-direct --python $(LOWEST)/$(BIN)/python --editable '.[test]'
 	@touch $@
 
-$(BENCH)/.installed $(PEERS)/.installed: $(VENVS)/%/.installed: pyproject.toml | supported
-	$(PYTHON) -m venv --clear $(VENVS)/$*
+$(BENCH)/.installed $(PEERS)/.installed: $(VENVS)/%/.installed: pyproject.toml
+	"$(PYTHON)" -m venv --clear $(VENVS)/$*
 	$(VENVS)/$*/$(BIN)/python $(PIP) --editable '.[$*]'
 	@touch $@
 
-$(WITH_TORCH)/.installed: pyproject.toml | supported
-	$(PYTHON) -m venv --clear $(WITH_TORCH)
+$(WITH_TORCH)/.installed: pyproject.toml
+	"$(PYTHON)" -m venv --clear $(WITH_TORCH)
 	$(WITH_TORCH)/$(BIN)/python $(PIP) --editable '.[test,torch]' '$(TORCH)'
 	@touch $@
 
 # Where these peers do not install, the tables say so and the rest is measured all the same.
-$(OLDER)/.installed: benchmarks/peers/older.txt | supported
-	$(PYTHON) -m venv --clear $(OLDER)
+$(OLDER)/.installed: benchmarks/peers/older.txt
+	"$(PYTHON)" -m venv --clear $(OLDER)
 	-$(OLDER)/$(BIN)/python $(PIP) --requirement benchmarks/peers/older.txt '$(TORCH)'
 	@touch $@

@@ -20,7 +20,9 @@ SDIST = (
     "tests/golden/format-1/summary.ss", "constraints/python-3.11.txt",
 )  # fmt: skip
 #: Files of the package that are not Python.
-WHEEL = ("supersample/py.typed", "supersample/report/templates/summary.html.j2")
+WHEEL = (
+    "supersample/py.typed", "supersample/report/templates/summary.html.j2", "supersample/report/templates/panels/map.html.j2",
+)  # fmt: skip
 
 
 def main() -> None:
@@ -52,7 +54,9 @@ def _try(folder: Path, package: Path, lock: Path) -> None:
     def run(*command: str | Path) -> None:
         subprocess.run([scripts / command[0], *command[1:]], cwd=folder, env=environment, check=True)  # noqa: S603
 
-    run("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", lock, package)
+    install = ("python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--constraint", lock)
+    run(*install, "setuptools")  # the locked one: a build environment of its own would have the newest
+    run(*install, "--no-build-isolation", package)
     where = f"import supersample; assert not supersample.__file__.startswith({str(ROOT)!r}), supersample.__file__"
     run("python", "-c", where)
     blocks = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)

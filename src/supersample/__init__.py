@@ -1,6 +1,8 @@
 """Replace a data set or an endless stream by the few real points that represent it."""
 
-# Type checkers treat this as true. It is not imported from `typing`, so that this module imports nothing at all.
+from _thread import RLock as _RLock  # built in, unlike `threading`: this module reads no other file
+
+# Type checkers treat this as true. It is not imported from `typing`, for the same reason.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -81,6 +83,9 @@ _HOMES = {
 }
 
 
+#: One thread imports at a time: threads that import modules which need each other could wait for each other.
+_importing = _RLock()
+
 if not TYPE_CHECKING:  # with this function, a type checker would accept every misspelt name
 
     def __getattr__(name):
@@ -90,7 +95,8 @@ if not TYPE_CHECKING:  # with this function, a type checker would accept every m
         from importlib import import_module
 
         home = _HOMES[name]
-        value = import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
+        with _importing:
+            value = import_module(f"{home}.{name}") if home == __name__ else getattr(import_module(home), name)
         globals()[name] = value
         return value
 

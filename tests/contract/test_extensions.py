@@ -196,8 +196,8 @@ def test_names_are_given_once():
 def test_what_cannot_be_registered_is_said(register):
     with pytest.raises(InputTypeError, match=r"register must decorate a class that extends supersample\.\w+\.\w+, got"):
         register("something")(dict)
-    with pytest.raises(InputTypeError, match="must be a word, got ''"):
-        register("")({"kernels": Rational, "features": Tiles, "encoding": Clock}[register.__module__.split(".")[-2]])
+    with pytest.raises(InputTypeError, match=r"must be a word of lower-case letters, .* got 'Stream'"):
+        register("Stream")({"kernels": Rational, "features": Tiles, "encoding": Clock}[register.__module__.split(".")[-2]])
 
 
 def test_fields_must_be_of_types_that_a_file_holds():

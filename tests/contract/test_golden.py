@@ -1,7 +1,10 @@
 """What any version saved, this one loads: files of each format, and files from an environment with other versions."""
 
 import hashlib
+import importlib
 import json
+import pkgutil
+import re
 import shutil
 import subprocess
 import sys
@@ -12,10 +15,12 @@ import pyarrow as pa
 import pytest
 
 import supersample as ss
-from golden.make import MADE, mixed
+from golden.make import MADE, mixed, plain
 from golden.pass_on import PASSED, saved_again
+from supersample import _stored
 from supersample.engines import partition_tasks as parts
 from supersample.errors import InputError
+from supersample.records.encoding.column_type import COLUMN_TYPES
 from supersample.storage.container import FORMAT_VERSION, from_bytes
 
 ROOT = Path(__file__).parents[2]
@@ -23,6 +28,10 @@ GOLDEN = ROOT / "tests" / "golden"
 FILES = sorted(GOLDEN.glob("format-*/*.ss"))
 #: The version that wrote the tables in a folder: others may lay the same table out in other bytes.
 WRITTEN_BY = {"format-1": "26"}
+
+
+#: Rows of the golden summaries that are not of 240.
+N_ROWS = {"summary-running": 5_600, "summary-long": 8_300, "summary-like": 60, "summary-exact-search": 300}
 
 
 def assert_same_contents(left, right):
@@ -54,11 +63,12 @@ def test_a_golden_file_is_saved_again_as_it_was(path):
 @pytest.mark.parametrize("path", [path for path in FILES if path.stem.startswith("summary")], ids=lambda path: path.stem)
 def test_a_golden_summary_can_be_used(path):
     summary = ss.load(path)
-    n_rows = 5_600 if path.stem == "summary-running" else 240
+    n_rows = N_ROWS.get(path.stem, 240)
     assert summary.n_seen == n_rows
     rows = summary.prototypes
     weights = rows["_weight"].to_numpy()
     assert abs(weights.sum() - 1.0) < 1e-9
+    assert len(summary.mmd_path) == (n_rows >= 8192)
     if n_rows == 240:  # rows came back as they went in
         source = mixed(240)
         assert rows.select(source.column_names).equals(source.take(rows["_row"].combine_chunks()))
@@ -67,14 +77,49 @@ def test_a_golden_summary_can_be_used(path):
     assert summary.merge(ss.load(path)).n_seen == 2 * n_rows
 
 
-def test_a_golden_checkpoint_is_resumed(tmp_path):
+@pytest.mark.parametrize(
+    ("name", "rows", "options"),
+    [
+        ("checkpoint", mixed(300), {"criticisms": 3, "n_features": 24}),
+        ("checkpoint-running", plain(6_000), {"criticisms": 2, "n_features": 8}),
+    ],
+)
+def test_a_golden_checkpoint_is_resumed(name, rows, options, tmp_path):
     path = tmp_path / "rows.checkpoint"
-    shutil.copy(GOLDEN / "format-1" / "checkpoint.ss", path)
-    options = {"prototypes": 6, "criticisms": 3, "random_state": 5, "n_features": 24}
-    resumed = ss.summarize(iter([mixed(300)]), **options, checkpoint=path)
-    assert resumed.n_seen == 300
-    whole = ss.summarize(mixed(300), **options)
+    shutil.copy(GOLDEN / "format-1" / f"{name}.ss", path)
+    options = {"prototypes": 6, "random_state": 5, **options}
+    resumed = ss.summarize(iter([rows]), **options, checkpoint=path)
+    assert resumed.n_seen == rows.num_rows
+    whole = ss.summarize(rows, **options)
     assert resumed.prototypes["_row"].to_pylist() == whole.prototypes["_row"].to_pylist()
+
+
+def _words(header):
+    """Yield every key and every text of a header."""
+    if isinstance(header, dict):
+        for key, value in header.items():
+            yield key
+            yield from _words(value)
+    elif isinstance(header, list):
+        for value in header:
+            yield from _words(value)
+    elif isinstance(header, str):
+        yield header
+
+
+def test_the_golden_files_hold_all_that_a_file_can_name():
+    """Every stored class of the package, and every word that one of its fields may be, is in one of them."""
+    for module in pkgutil.walk_packages(ss.__path__, "supersample."):
+        if not module.name.startswith(("supersample.engines.", "supersample.features.torch", "supersample.__main__")):
+            importlib.import_module(module.name)
+    found = {word for path in FILES for word in _words(from_bytes(path.read_bytes(), path.name).header)}
+    own = {name: form for name, form in _stored._BY_NAME.items() if form.cls.__module__.startswith("supersample.")}
+    encoding = {name for name, form in own.items() if form.cls.__module__.startswith("supersample.records.")}
+    assert set(own) - encoding <= found  # the encoding of columns has a form of its own, with labels
+    assert set(COLUMN_TYPES) & {"number", "category", "vector"} <= found
+    words = {word for form in own.values() for kind in form.fields.values() for word in re.findall(r"'([^']+)'", kind.name)}
+    assert {"median", "auto", "phase", "sobol"} & words
+    assert words <= found
 
 
 def test_golden_partitions_are_merged():

@@ -177,3 +177,33 @@ def test_import_is_quiet_and_light():
     done = child(QUIET)
     assert done.returncode == 0, done.stderr
     assert done.stdout == done.stderr == ""
+
+
+# Modules that need each other could be imported by two threads that wait for each other.
+AT_ONCE = """
+import threading
+import supersample as ss
+
+names, failed = list(ss.__all__), []
+together = threading.Barrier(len(names))
+
+def use(name):
+    together.wait()
+    try:
+        getattr(ss, name)
+    except BaseException as error:
+        failed.append((name, repr(error)))
+
+threads = [threading.Thread(target=use, args=(name,)) for name in names]
+for each in threads:
+    each.start()
+for each in threads:
+    each.join()
+print(failed)
+"""
+
+
+def test_threads_may_use_public_names_at_once():
+    for _ in range(3):
+        done = subprocess.run([sys.executable, "-c", AT_ONCE], capture_output=True, text=True, check=True, timeout=300)
+        assert done.stdout == "[]\n"

@@ -51,14 +51,40 @@ def summary(**options):
     return ss.summarize(mixed(240), prototypes=6, criticisms=3, weight="mass", random_state=5, **options).to_bytes()
 
 
-def running():
+def running(search="tree", n_rows=5_600):
     """Return a stream whose warm-up is over, with a background sample, and a reservoir that a tree searches."""
-    rows = plain(5_600)
+    rows = plain(n_rows)
     request = replace(ASKED, prototypes=16, n_features=8, weight=None).request(5)
-    state = states.init(replace(request, settings=replace(request.settings, search="tree")), rows.schema)
+    state = states.init(replace(request, settings=replace(request.settings, search=search)), rows.schema)
     for batch in rows.to_batches():
         state = states.update(state, batch)
     return Summary(Snapshot(state), "a stream").to_bytes()
+
+
+def long():
+    """Return a summary with a path of MMD, of one named column, with a bandwidth for each coordinate."""
+    options = {"prototypes": 16, "criticisms": 2, "n_features": 8, "random_state": 5}
+    return ss.summarize(plain(8_300), columns=["x"], kernel=ss.kernels.Gaussian((1.0, 2.0)), **options).to_bytes()
+
+
+def alike():
+    """Return a summary with the maps of another."""
+    first = ss.summarize(mixed(240), prototypes=6, criticisms=3, weight="mass", random_state=5, n_features=24)
+    return ss.summarize(mixed(60), like=first, random_state=6).to_bytes()
+
+
+def waves(make, **options):
+    """Return a summary with random features of one form and kind of frequencies, with weights for some columns."""
+    features = make(ss.kernels.Gaussian(1.5), 16, random_state=2, **options)
+    columns = {"size": 2.0, "count": 1.0, "state": 1.0}
+    return ss.summarize(mixed(240), prototypes=6, criticisms=3, columns=columns, features=features, random_state=5).to_bytes()
+
+
+def running_checkpoint():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "rows.checkpoint"
+        ss.summarize(iter([plain(5_600)]), prototypes=6, criticisms=2, random_state=5, n_features=8, checkpoint=path)
+        return path.read_bytes()
 
 
 def checkpoint():
@@ -84,6 +110,13 @@ MADE = {
         summary, features=ss.features.Fastfood(ss.kernels.Gaussian(1.0), 16, random_state=1), n_features=None
     ),
     "summary-running": running,
+    "summary-long": long,
+    "summary-like": alike,
+    "summary-phase-sobol": partial(waves, ss.features.Fourier, form="phase", frequencies="sobol"),
+    "summary-orthogonal": partial(waves, ss.features.Fourier, frequencies="orthogonal"),
+    "summary-fastfood-phase": partial(waves, ss.features.Fastfood, form="phase"),
+    "summary-exact-search": partial(running, search="exact", n_rows=300),
+    "checkpoint-running": running_checkpoint,
     "checkpoint": checkpoint,
     "partition-empty": partial(partition, part=False),
     "partition": partial(partition, part=True),

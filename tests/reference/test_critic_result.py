@@ -6,8 +6,7 @@ import pytest
 import critic_oracles as oracle
 import supersample as ss
 from supersample.kernels import Function, Gaussian, Laplacian
-from supersample.selection.critic.batch import explain
-from supersample.selection.pool import ExactPool
+from supersample.selection.pool import ExactPool, explain
 
 
 def test_witness_nearest_and_share_by_hand():

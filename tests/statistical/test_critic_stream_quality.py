@@ -8,7 +8,7 @@ import critic_oracles as oracle
 import stream_oracles
 import supersample as ss
 from supersample.kernels import Gaussian
-from supersample.selection.critic.greedy import greedy_criticisms
+from supersample.selection.greedy import greedy_criticisms
 
 SIZE, CRITICS = 30, 10
 DATA, _ = stream_oracles.mixture(3000, np.random.default_rng(7), width=4)

@@ -24,9 +24,8 @@ _working = False
 
 
 def install() -> None:
-    """Install the handler of Ctrl-C, unless the caller ignores the signal, as shells do for background jobs."""
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _interrupted)
+    """Install the handler of Ctrl-C."""
+    signal.signal(signal.SIGINT, _interrupted)
 
 
 @contextmanager

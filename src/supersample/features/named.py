@@ -66,6 +66,7 @@ def register(name: str, **fields: Any) -> Callable[[type[M]], type[M]]:
     def add(cls: type[M]) -> type[M]:
         if not (isinstance(cls, type) and issubclass(cls, FeatureMap)):
             raise InputTypeError(f"register must decorate a class that extends supersample.features.FeatureMap, got {cls!r}")
+        FEATURES.check(name)
         from_sample = getattr(cls, "from_sample", None)
         kinds = {key: kind_of(key, value, Kernel, FeatureMap) for key, value in fields.items()}
         if from_sample is not None:

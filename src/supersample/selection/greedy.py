@@ -1,13 +1,24 @@
-"""What all greedy selections share: the rule of herding, and how ties are broken."""
+"""What greedy selections share: the rule of herding, how ties are broken, and prototypes and criticisms over a pool.
+
+Eq. 2 and 3 below are those of the draft Online Prototypes and Criticisms, section 2.1 (Kim, Khanna and Koyejo 2016).
+"""
+
+from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
+from scipy import linalg
 
 from supersample._typing import Floats, Indices
 
-__all__ = ["TIE", "first_best", "herding_gain"]
+__all__ = ["first_best", "greedy_criticisms", "greedy_prototypes", "herding_gain"]
 
 #: Values whose difference is below this share of the terms that they are sums of are equal up to rounding.
-TIE = 1e-12
+_TIE = 1e-12
+#: A candidate whose residual is below this share of k(x, x) is a copy of chosen points, up to rounding.
+_COPY = 1e-9
+#: Candidates whose gains are updated together.
+_REFRESHED = 512
 
 
 def first_best(values: Floats, scale: float, labels: Indices | None = None) -> int:
@@ -21,7 +32,7 @@ def first_best(values: Floats, scale: float, labels: Indices | None = None) -> i
     top = float(values.max(initial=-np.inf))
     if top == -np.inf:
         return -1
-    tied = values >= top - TIE * max(scale, abs(top))
+    tied = values >= top - _TIE * max(scale, abs(top))
     if labels is None:
         return int(np.argmax(tied))
     ties = np.flatnonzero(tied)
@@ -38,3 +49,100 @@ def herding_gain(z: Floats, sums: Floats, diagonal: Floats, n: int) -> Floats:
     values = z - share * sums
     values -= 0.5 * share * diagonal
     return values
+
+
+def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: Floats, count: int) -> tuple[Indices, Floats]:
+    """Choose prototypes one by one, each raising J most; return them and the sum of their kernel columns.
+
+    J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (eq. 2), with z the column means, is -MMD^2 up to a
+    constant: this is herding (`herding_gain`). column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go
+    to the lowest index.
+    """
+    sums = np.zeros(means.size)
+    taken = np.zeros(means.size)
+    chosen = np.empty(count, dtype=np.int64)
+    scale = float(diagonal.max())
+    for step in range(count):
+        values = herding_gain(means, sums, diagonal, step)
+        values += taken
+        best = first_best(values, 0.5 * (step + 1.0) * scale)  # ties are those of J, which is 2/|S| times the gain
+        chosen[step] = best
+        taken[best] = -np.inf
+        sums += column(best)
+    return chosen, sums
+
+
+def greedy_criticisms(
+    block: Callable[[Indices, Indices], Floats],
+    witness: Floats,
+    diagonal: Floats,
+    count: int,
+    free: npt.NDArray[np.bool_],
+    *,
+    regularize: bool = True,
+    copy: float = _COPY,
+) -> Indices:
+    """Choose criticisms one by one, each raising sum_{l in C} |w_l| + log det K_CC most (eq. 3).
+
+    The log det rises by log R(l), where R is the residual of k(x_l, x_l) after the chosen points (partial Cholesky). Gains can
+    only fall as more points are chosen, so a gain from an earlier step is an upper bound: only the candidates with the largest
+    bounds are updated (lazy evaluation, exact here). block(rows, columns): exact kernel values. Copies of chosen points are not
+    chosen, so there may be fewer than `count`. A copy has R under `copy` times k(x, x). Without the regulariser: the largest
+    |w|.
+    """
+    size = np.abs(witness)
+    if not regularize:
+        return _largest(size, free, count, float(diagonal.max()))
+    with np.errstate(divide="ignore"):
+        bounds = np.where(free, size + np.log(diagonal), -np.inf)
+    chosen: list[int] = []
+    count = min(count, int(free.sum()))
+    factor = np.zeros((count, count))
+    for step in range(count):
+        best, best_gain, best_row = -1, -np.inf, np.empty(0)
+        order = np.argsort(-bounds, kind="stable")
+        for start in range(0, order.size, _REFRESHED):
+            some = order[start : start + _REFRESHED]
+            slack = _TIE * max(1.0, abs(best_gain)) if np.isfinite(best_gain) else 0.0
+            some = some[bounds[some] >= best_gain - slack]
+            some = some[np.isfinite(bounds[some])]
+            if some.size == 0:
+                break
+            rows = _solve(factor[:step, :step], block(some, np.array(chosen, dtype=np.int64)))
+            left = diagonal[some] - np.einsum("ij,ij->i", rows, rows)
+            with np.errstate(divide="ignore", invalid="ignore"):
+                gains = np.where(left > copy * diagonal[some], size[some] + np.log(left), -np.inf)
+            bounds[some] = gains
+            top = first_best(gains, 1.0, labels=some)
+            if top >= 0 and _better(float(gains[top]), int(some[top]), best_gain, best):
+                best, best_gain, best_row = int(some[top]), float(gains[top]), np.append(rows[top], np.sqrt(left[top]))
+        if best < 0:
+            break
+        factor[step, : step + 1] = best_row
+        chosen.append(best)
+        bounds[best] = -np.inf
+    return np.array(chosen, dtype=np.int64)
+
+
+def _largest(values: Floats, free: npt.NDArray[np.bool_], count: int, scale: float) -> Indices:
+    """Return the places of the largest free values, largest first."""
+    available = free.copy()
+    chosen = np.empty(min(count, int(free.sum())), dtype=np.int64)
+    for step in range(chosen.size):
+        chosen[step] = first_best(np.where(available, values, -np.inf), scale)
+        available[chosen[step]] = False
+    return chosen
+
+
+def _solve(factor: Floats, values: Floats) -> Floats:
+    """Return rows f with factor f = k for each row k of values."""
+    if factor.shape[0] == 0:
+        return np.zeros((values.shape[0], 0))
+    return np.asarray(linalg.solve_triangular(factor, values.T, lower=True, check_finite=False).T)
+
+
+def _better(gain: float, index: int, best_gain: float, best: int) -> bool:
+    if best < 0:
+        return True
+    slack = _TIE * max(1.0, abs(best_gain))
+    return gain > best_gain + slack or (gain >= best_gain - slack and index < best)

@@ -11,11 +11,14 @@ from supersample.embedding.moments import squared_norms
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
 
-__all__ = ["ExactPool", "FeaturePool", "Pool", "kernel_block"]
+__all__ = ["ExactPool", "FeaturePool", "Pool", "explain", "kernel_block"]
 
 _TILE_COLUMNS = 4096
 #: Kernel rows of points at least this wide are expensive enough to cache, for pools up to this size.
 _WIDE, _LARGEST_CACHE = 17, 6000
+
+#: Rows whose kernel values are held at a time.
+_PART = 16_384
 
 Singles = npt.NDArray[np.float32]
 
@@ -124,3 +127,26 @@ class FeaturePool(Pool):
         """Return the products with one row of features."""
         values: Floats = (self.features @ self.features[index]).astype(np.float64)
         return values if self.codes is None else values * (self.codes == self.codes[index])
+
+
+def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices) -> tuple[Indices, Floats]:
+    """Return the nearest prototype of each criticism, and the share of the pool nearer to it than to any prototype.
+
+    Nearness is by the kernel's own distance, k(x, x) + k(y, y) - 2 k(x, y); with labels, rows of other labels are far.
+    """
+    if criticisms.size == 0:
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    diagonal = pool.kernel.diagonal(pool.points)
+    # A constant k(x, x) is left out: distances of far points would differ by less than its rounding.
+    constant = bool((diagonal == diagonal[0]).all())
+
+    def distances(left: Indices, right: Indices) -> Floats:
+        values = -2.0 * pool.block(left, right)
+        return np.asarray(values if constant else values + diagonal[left][:, None] + diagonal[right])
+
+    nearest = distances(criticisms, prototypes).argmin(axis=1).astype(np.int64)
+    closer = np.zeros(criticisms.size)
+    for part in np.array_split(np.arange(shares.size), 1 + shares.size // _PART):
+        to_prototypes = distances(part, prototypes).min(axis=1)
+        closer += shares[part] @ (distances(part, criticisms) < to_prototypes[:, None])
+    return nearest, closer

@@ -1,5 +1,6 @@
 """One run at a time: a file lock that ends with the process that holds it, on every operating system."""
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -13,6 +14,9 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 __all__ = ["exclusive_lock"]
+
+#: A link is not followed, and a pipe in the place of the file is an error and no wait.
+_FLAGS = os.O_CREAT | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
 @contextmanager
@@ -42,7 +46,7 @@ def _locked(file: Path, path: Path, name: str) -> "BaseFileLock":
     lock = native(file, blocking=False, fallback_to_soft=False)
     while True:
         try:
-            file.open("ab").close()  # separates files that cannot be written from those that cannot be locked
+            os.close(os.open(file, _FLAGS, 0o666))  # separates files that cannot be written from those that cannot be locked
         except OSError as error:
             raise unwritable(path, name, error) from error
         try:

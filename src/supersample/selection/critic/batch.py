@@ -15,11 +15,11 @@ from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical
 from supersample.selection.batch.estimated_mmd import held_out_squares
-from supersample.selection.critic.greedy import greedy_criticisms, greedy_prototypes
-from supersample.selection.pool import ExactPool, FeaturePool, Pool
+from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
+from supersample.selection.pool import ExactPool, FeaturePool, Pool, explain
 from supersample.selection.result import Critique, Selection
 
-__all__ = ["critic", "explain", "mmd_path"]
+__all__ = ["critic", "mmd_path"]
 
 #: Up to this many rows the exact column means take about a second.
 _EXACT_ROWS = 20_000
@@ -107,29 +107,6 @@ def mmd_path(pool: Pool, means: Floats, chosen: Indices) -> Floats:
     within = np.array([gram[:size, :size].sum() for size in sizes]) / sizes**2
     across = np.cumsum(means[chosen]) / sizes
     return np.asarray(np.sqrt(np.maximum(energy + within - 2.0 * across, 0.0)))
-
-
-def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices) -> tuple[Indices, Floats]:
-    """Return the nearest prototype of each criticism, and the share of the pool nearer to it than to any prototype.
-
-    Nearness is by the kernel's own distance, k(x, x) + k(y, y) - 2 k(x, y); with labels, rows of other labels are far.
-    """
-    if criticisms.size == 0:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    diagonal = pool.kernel.diagonal(pool.points)
-    # A constant k(x, x) is left out: distances of far points would differ by less than its rounding.
-    constant = bool((diagonal == diagonal[0]).all())
-
-    def distances(left: Indices, right: Indices) -> Floats:
-        values = -2.0 * pool.block(left, right)
-        return np.asarray(values if constant else values + diagonal[left][:, None] + diagonal[right])
-
-    nearest = distances(criticisms, prototypes).argmin(axis=1).astype(np.int64)
-    closer = np.zeros(criticisms.size)
-    for part in np.array_split(np.arange(shares.size), 1 + shares.size // _PART):
-        to_prototypes = distances(part, prototypes).min(axis=1)
-        closer += shares[part] @ (distances(part, criticisms) < to_prototypes[:, None])
-    return nearest, closer
 
 
 def _codes(labels: npt.ArrayLike | None, n: int) -> npt.NDArray[np.int64] | None:

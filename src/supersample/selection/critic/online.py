@@ -12,9 +12,9 @@ from supersample._validation import check_count, check_points
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.selection.critic.batch import explain, mmd_path
-from supersample.selection.critic.greedy import greedy_criticisms, greedy_prototypes
-from supersample.selection.pool import ExactPool
+from supersample.selection.critic.batch import mmd_path
+from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
+from supersample.selection.pool import ExactPool, explain
 from supersample.selection.result import Critique, Selection
 
 __all__ = ["online_critic"]

@@ -16,8 +16,7 @@ from supersample._threads import ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
-from supersample.selection.critic.batch import explain
-from supersample.selection.pool import ExactPool
+from supersample.selection.pool import ExactPool, explain
 from supersample.selection.stream import background
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms

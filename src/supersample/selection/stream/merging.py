@@ -8,7 +8,7 @@ from supersample._threads import one_blas_thread
 from supersample._typing import Indices
 from supersample.embedding import moments
 from supersample.errors import MismatchError
-from supersample.selection.critic.greedy import greedy_criticisms
+from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import kernel_block
 from supersample.selection.stream import background
 from supersample.selection.stream.criticisms import Criticisms

@@ -10,7 +10,7 @@ import numpy as np
 from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.kernels import Kernel
-from supersample.selection.critic.greedy import greedy_criticisms
+from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import ExactPool, kernel_block
 from supersample.selection.stream.calibration import calibrate
 from supersample.selection.stream.criticisms import COPY, Criticisms
