@@ -62,10 +62,10 @@ def beside(path: Path, ending: str) -> Path:
 
 def unwritable(path: Path, name: str, error: OSError) -> InputError:
     """Return the error for a file, given by the argument `name`, that cannot be written."""
-    return InputError(
-        f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}; choose another place, or make room "
-        f"in this one"
-    )
+    what = "choose another place, or make room in this one"
+    if error.errno == errno.ENOENT and not path.parent.is_dir():
+        what = f"create the folder {str(path.parent)!r} first"
+    return InputError(f"{name} must name a file that can be written, got {str(path)!r}: {error.strerror}; {what}")
 
 
 def write_atomically(path: Path, data: bytes, name: str) -> None:

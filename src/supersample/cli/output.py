@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from supersample._text import plural
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -82,7 +84,7 @@ def text_table(table: "pa.Table", rows: int) -> str:
     if table.num_rows > rows:
         lines.append(f"... and {table.num_rows - rows:,} more rows")
     if len(names) > fitting:
-        lines.append(f"... and {len(names) - fitting:,} more columns: {_short(', '.join(names[fitting:]), 72)}")
+        lines.append(f"... and {plural(len(names) - fitting, 'more column')}: {_short(', '.join(names[fitting:]), 72)}")
     return "\n".join(lines)
 
 

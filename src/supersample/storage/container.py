@@ -58,7 +58,10 @@ def to_bytes(contents: Contents) -> bytes:
 def from_bytes(data: bytes, name: str) -> Contents:
     """Return what a file holds; for bytes that `to_bytes` did not write, raise InputError that says what is wrong."""
     if data[:8] != _MAGIC:
-        raise InputError(f"{name} must be a file that Summary.save wrote; its first bytes say that it is something else")
+        raise InputError(
+            f"{name} must be a file that Summary.save wrote; its first bytes say that it is something else; "
+            f"if it holds data, summarise it first, with `supersample summarize` or supersample.summarize"
+        )
     if len(data) < _PREFIX.size + _DIGEST:
         raise InputError(f"{name} is cut off after {len(data)} bytes; copy it again or create it again")
     _, version, length = _PREFIX.unpack_from(data)
