@@ -8,7 +8,6 @@ import stat
 import subprocess
 import sys
 import textwrap
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -172,14 +171,14 @@ def _unread():
 @pytest.mark.parametrize(
     ("place", "why"),
     [
-        ("missing/c", "No such file or directory"),
-        ("file/c", "Not a directory"),
-        ("n" * 300, "File name too long"),
+        ("missing/c", "No such file or directory; create the folder .* first"),
+        ("file/c", "Not a directory; choose another"),
+        ("n" * 300, "File name too long; choose another"),
     ],
 )
 def test_a_checkpoint_that_cannot_be_written_is_refused_before_rows_are_read(tmp_path, place, why):
     (tmp_path / "file").touch()
-    with pytest.raises(InputError, match=f"checkpoint must name a file that can be written, got .*: {why}; choose another"):
+    with pytest.raises(InputError, match=f"checkpoint must name a file that can be written, got .*: {why}"):
         ss.summarize(_first_then(_unread()), checkpoint=tmp_path / place, **OPTIONS)
 
 
@@ -190,14 +189,14 @@ def _first_then(rest):
 
 
 def test_a_folder_that_may_not_be_written_is_named(tmp_path, monkeypatch):
-    opened = Path.open
+    opened = os.open
 
     def refuse(path, *args, **kwargs):
-        if path.suffix == ".lock":
+        if str(path).endswith(".lock"):
             raise PermissionError(errno.EACCES, "Permission denied")
         return opened(path, *args, **kwargs)
 
-    monkeypatch.setattr(Path, "open", refuse)  # and not its permissions, which do not hold for root
+    monkeypatch.setattr(os, "open", refuse)  # and not its permissions, which do not hold for root
     with pytest.raises(InputError, match=r"checkpoint must name a file that can be written, got .*: Permission denied"):
         ss.summarize(ROWS, checkpoint=tmp_path / "c", **OPTIONS)
 
@@ -227,3 +226,11 @@ def test_a_folder_that_cannot_be_flushed(tmp_path, monkeypatch, number, raises):
     else:
         summary.save(tmp_path / "s.ss")
     assert ss.load(tmp_path / "s.ss").n_seen == 300
+
+
+@pytest.mark.parametrize("make", [lambda lock: lock.symlink_to(lock.with_name("elsewhere")), os.mkfifo])
+def test_what_stands_in_the_place_of_the_lock_is_neither_followed_nor_waited_for(tmp_path, make):
+    make(tmp_path / ".c.lock")
+    with pytest.raises(InputError, match="checkpoint must name a file that can be written"):
+        ss.summarize(ROWS, checkpoint=tmp_path / "c", **OPTIONS)
+    assert not (tmp_path / "elsewhere").exists()
