@@ -2,7 +2,8 @@
 
 An exception does not stop imports reliably: Python runs code of its own between modules, and an exception raised there is
 printed with a traceback and then lost. At the start there is nothing to clean up, so the process can just end. If an import
-runs during work (PyArrow imports pandas with the first column), the exception is delayed until the import is done.
+runs during work (PyArrow imports pandas with the first column), the exception is delayed until the import is done; so it is in
+callbacks from C, which lose exceptions too.
 """
 
 import _thread
@@ -64,17 +65,23 @@ def _phase(*, working: bool) -> Iterator[None]:
 def _interrupted(number: int, frame: FrameType | None) -> None:
     if not _working:
         end()
-    if not _imports(frame):
+    if not _is_lost(frame):
         signal.default_int_handler(number, frame)
     # Not with `threading`: the interrupted code may hold its locks.
     _thread.start_new_thread(_again, (number,))
 
 
-def _imports(frame: FrameType | None) -> bool:
-    """Return whether this frame or one of its callers belongs to the import system."""
-    while frame is not None and not frame.f_code.co_filename.startswith("<frozen importlib"):
+def _is_lost(frame: FrameType | None) -> bool:
+    """Return whether an exception would be printed and lost here: in the import system, or in a callback from C.
+
+    threadpoolctl lists the libraries of the process by such a callback.
+    """
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if name.startswith("<frozen importlib") or name.endswith("threadpoolctl.py"):
+            return True
         frame = frame.f_back
-    return frame is not None
+    return False
 
 
 def _again(number: int) -> None:
