@@ -42,7 +42,8 @@ def test_bytes_are_those_of_the_local_engine(folder, tables, tmp_path):
         pytest.skip("java is not installed: Spark cannot be run (Debian: apt-get install openjdk-17-jre-headless)")
     saved, points = tmp_path / "found.ss", tmp_path / "points.npy"
     program = [sys.executable, "-c", PROGRAM.replace("{options}", repr(OPTIONS)), folder / "0.parquet", saved, points]
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable}
+    # Testing, the server takes a free port; else always the same one, which another run on this machine may have.
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}
     done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-4_000:]
     assert ss.load(saved).to_bytes() == local.summarize(tables[:1], **OPTIONS).to_bytes()
