@@ -6,8 +6,7 @@ import pytest
 import critic_oracles as oracle
 import supersample as ss
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
-from supersample.selection import pool
-from supersample.selection.critic import greedy
+from supersample.selection import greedy, pool
 
 KERNELS = (
     Gaussian(1.0),
