@@ -65,8 +65,15 @@ def test_missing_numbers_are_said_and_do_not_count():
 def test_days_are_moments():
     days = np.datetime64("2024-01-01") + np.arange(100)
     found = spread(days, days[:10], "time")
-    assert found.is_moment
+    assert found.scale == "day"
     assert found.words.startswith("Mean 2024-02-20 in A, 2024-01-0")
+
+
+def test_times_of_day_are_written_as_such():
+    times = pa.array(np.arange(0, 86_400, 600, dtype=np.int32), pa.int32()).cast(pa.time32("s"))
+    found = spread(times, times[:13], "time")
+    assert found.scale == "clock"
+    assert found.words == "Mean 11:55:00 in A, 01:00:00 in B."
 
 
 @pytest.mark.parametrize("kind", ["vector", "weight"])
@@ -163,6 +170,17 @@ def test_telling_columns_come_first():
     coordinates = np.column_stack([side * 10.0, rng.normal(size=500)])
     order = rank_columns(table, kinds, coordinates, np.full(500, 1 / 500))
     assert set(order[:2]) == {"side", "near"}
+
+
+def test_what_is_rare_says_where():
+    times = pa.array([3_600 * hour for hour in range(24)], pa.int32()).cast(pa.time32("s"))
+    background = pa.table({"at": times, "k": ["a"] * 24})
+    usual = usual_of(background, {"at": "time", "k": "category"}, np.full(24, 1 / 24), "the right")
+    row = pa.table({"at": pa.array([86_399], pa.int32()).cast(pa.time32("s")), "k": ["b"]})
+    assert unusual(row, usual) == (
+        "at is 23:59:59, later than nearly all of the right",
+        "k is b, as in hardly any of the right",
+    )
 
 
 def test_what_is_rare_is_named_and_common_ends_are_not():

@@ -156,11 +156,12 @@ def _steps(figure: Figure, data: Distribution, colours: Sequence[str]) -> None:
     axes.yaxis.set_major_locator(NullLocator())
     axes.spines["left"].set_visible(False)
     axes.tick_params(length=3)
-    if data.is_moment:
+    if data.scale == "day":
         _days(axes, data.edges[0], data.edges[-1])
-    else:
-        axes.xaxis.set_major_locator(MaxNLocator(4))
-        axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: words.amount(value, 4)))
+        return
+    axes.xaxis.set_major_locator(MaxNLocator(4))
+    write = words.clock if data.scale == "clock" else lambda value: words.amount(value, 4)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: write(value)))
 
 
 def _days(axes: Any, low: float, high: float) -> None:

@@ -140,8 +140,9 @@ def _sides(left: Summary, right: Summary, compared: Comparison, order: Sequence[
     rows = compared.left_rows, compared.right_rows
     pictures = picture_columns([left.background.select(list(order)), *rows], 2 * MOST_ROWS)
     made = []
-    for table, other in zip(rows, (right, left), strict=True):
-        usual = usual_of(other.background, kinds_of(other.columns, other.background), shares_of(other.background))
+    for table, other, side in zip(rows, (right, left), ("the right", "the left"), strict=True):
+        sample = other.background
+        usual = usual_of(sample, kinds_of(other.columns, sample), shares_of(sample), side)
         made.append(
             gallery_of(
                 table,

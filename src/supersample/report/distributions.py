@@ -1,6 +1,8 @@
 """The distributions of one column in two groups of rows: shares in the same classes."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -9,9 +11,9 @@ import pyarrow.compute as pc
 from supersample._typing import Floats
 from supersample.report.cells import text_of
 from supersample.report.numbers import Flags, Labels, as_labels, as_numbers, is_moment
-from supersample.report.words import amount, percent
+from supersample.report.words import amount, clock, percent
 
-__all__ = ["Distribution", "distribution_of"]
+__all__ = ["Distribution", "Scale", "distribution_of"]
 
 #: Classes of a histogram.
 CLASSES = 16
@@ -26,12 +28,15 @@ TAIL = 0.005
 #: Beyond this the difference of two numbers may be infinite.
 LARGEST = 1e307
 
+Scale = Literal["number", "day", "clock"]
+
 
 @dataclass(frozen=True)
 class Distribution:
     """Shares of two groups in the same classes.
 
-    edges: the borders of a histogram (days since 1970 for dates and times), or empty; labels: the values of bars, or empty.
+    edges: the borders of a histogram, or empty; labels: the values of bars, or empty. scale: what the edges are: numbers, days
+    since 1970 (dates and timestamps), or seconds since midnight (times of day).
     gap: half the sum of the absolute differences, 0 if the groups are distributed alike and 1 if they share nothing.
     """
 
@@ -41,7 +46,7 @@ class Distribution:
     first: tuple[float, ...]
     second: tuple[float, ...]
     gap: float
-    is_moment: bool
+    scale: Scale
     words: str
 
 
@@ -69,10 +74,11 @@ def _spread(
     numbers = [as_numbers(column) for column in columns]
     seen = np.unique(np.concatenate(numbers))
     seen = seen[np.isfinite(seen)]
-    moments = is_moment(columns[0].type)
-    if seen.size <= FEW and not moments:
+    arrow = columns[0].type
+    scale: Scale = "day" if is_moment(arrow) else "clock" if pa.types.is_time(arrow) else "number"
+    if seen.size <= FEW and scale != "day":
         return _bars(name, [_written(column, values) for column, values in zip(columns, numbers, strict=True)], shares, groups)
-    return _histogram(name, numbers, shares, groups, moments)
+    return _histogram(name, numbers, shares, groups, scale)
 
 
 def _kind_to_chart(kind: str, column: pa.ChunkedArray) -> str:
@@ -106,7 +112,7 @@ def _bars(name: str, labels: list[Labels], shares: tuple[Floats, Floats], groups
         here = [percent(part[widest]) for part in parts]
         words = f"Most unlike at {order[widest]}: {here[0]} {groups[0]}, {here[1]} {groups[1]}."
     first, second = tuple(parts[0]), tuple(parts[1])
-    return Distribution(name, (), tuple(order), first, second, _gap(first, second), False, words)
+    return Distribution(name, (), tuple(order), first, second, _gap(first, second), "number", words)
 
 
 def _counted(labels: Labels, shares: Floats) -> dict[str, float]:
@@ -136,7 +142,7 @@ def _is_number(word: str) -> bool:
 
 
 def _histogram(
-    name: str, numbers: list[Floats], shares: tuple[Floats, Floats], groups: tuple[str, str], moments: bool
+    name: str, numbers: list[Floats], shares: tuple[Floats, Floats], groups: tuple[str, str], scale: Scale
 ) -> Distribution:
     kept = [np.isfinite(values) for values in numbers]
     numbers = [np.clip(values, -LARGEST, LARGEST) for values in numbers]
@@ -146,8 +152,8 @@ def _histogram(
     for values, keep, share in zip(numbers, kept, shares, strict=True):
         places = np.clip(np.searchsorted(edges, values[keep], "right") - 1, 0, CLASSES - 1)
         parts.append(tuple(np.bincount(places, share[keep], CLASSES).tolist()))
-    words = _averages(numbers, shares, kept, groups, moments) + _missing(kept, shares, groups)
-    return Distribution(name, tuple(edges.tolist()), (), parts[0], parts[1], _gap(parts[0], parts[1]), moments, words)
+    words = _averages(numbers, shares, kept, groups, scale) + _missing(kept, shares, groups)
+    return Distribution(name, tuple(edges.tolist()), (), parts[0], parts[1], _gap(parts[0], parts[1]), scale, words)
 
 
 def _range(values: Floats) -> tuple[float, float]:
@@ -164,13 +170,14 @@ def _range(values: Floats) -> tuple[float, float]:
 
 def _averages(
     numbers: list[Floats], shares: tuple[Floats, Floats], kept: list[Flags],
-    groups: tuple[str, str], moments: bool,
+    groups: tuple[str, str], scale: Scale,
 ) -> str:  # fmt: skip
     means = []
     for values, share, keep in zip(numbers, shares, kept, strict=True):
         weight = float(share[keep].sum())
         means.append(float(share[keep] @ values[keep]) / weight if weight > 0 else float("nan"))
-    written = [_day(mean) if moments else amount(mean, 4) for mean in means]
+    write: dict[Scale, Callable[[float], str]] = {"day": _day, "clock": clock, "number": lambda mean: amount(mean, 4)}
+    written = [write[scale](mean) for mean in means]
     return f"Mean {written[0]} {groups[0]}, {written[1]} {groups[1]}."
 
 

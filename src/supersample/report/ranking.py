@@ -21,8 +21,9 @@ CLASSES = 10
 class Usual:
     """What is usual in one column: sorted numbers, or the share of each label."""
 
-    def __init__(self, name: str, column: pa.ChunkedArray, kind: str, shares: Floats) -> None:
-        self.name, self.is_label, self.is_moment = name, kind in ("category", "boolean"), is_moment(column.type)
+    def __init__(self, name: str, column: pa.ChunkedArray, kind: str, shares: Floats, where: str) -> None:
+        self.name, self.is_label, self.where = name, kind in ("category", "boolean"), where
+        self.is_time = is_moment(column.type) or pa.types.is_time(column.type)
         self.share_of: dict[str | None, float] = {}
         self.numbers, self.below = np.empty(0), np.zeros(1)
         if self.is_label:
@@ -41,18 +42,18 @@ class Usual:
         name = clean(self.name, 40)
         if self.is_label:
             share = self.share_of.get(as_labels(column)[0], 0.0)
-            return share, f"{name} is {written}, as in {percent(share)} of the data"
+            return share, f"{name} is {written}, as in {percent(share) if share else 'hardly any'} of {self.where}"
         value = float(as_numbers(column)[0])
         if written == MISSING or not np.isfinite(value) or not self.numbers.size:
             return 1.0, ""
         total = float(self.below[-1])
         beneath = float(self.below[np.searchsorted(self.numbers, value, "left")]) / total
         above = 1.0 - float(self.below[np.searchsorted(self.numbers, value, "right")]) / total
-        low, high = ("earlier", "later") if self.is_moment else ("lower", "higher")
+        low, high = ("earlier", "later") if self.is_time else ("lower", "higher")
         # Rows with the same value count as beyond it: a common value is not rare, however far out it lies.
         if above <= beneath:
-            return 1.0 - beneath, f"{name} is {written}, {high} than {_most(beneath)} of the data"
-        return 1.0 - above, f"{name} is {written}, {low} than {_most(above)} of the data"
+            return 1.0 - beneath, f"{name} is {written}, {high} than {_most(beneath)} of {self.where}"
+        return 1.0 - above, f"{name} is {written}, {low} than {_most(above)} of {self.where}"
 
 
 def _most(share: float) -> str:
@@ -60,10 +61,13 @@ def _most(share: float) -> str:
     return "nearly all" if share > 0.9995 else percent(share)
 
 
-def usual_of(background: pa.Table, kinds: Mapping[str, str], shares: Floats) -> tuple[Usual, ...]:
-    """Learn what is usual in each column that is a number, a time, a category or a boolean."""
+def usual_of(background: pa.Table, kinds: Mapping[str, str], shares: Floats, where: str = "the data") -> tuple[Usual, ...]:
+    """Learn what is usual in each column that is a number, a time, a category or a boolean.
+
+    where: what the background is a sample of, as sentences call it.
+    """
     simple = ("number", "time", "category", "boolean")
-    return tuple(Usual(name, background.column(name), kind, shares) for name, kind in kinds.items() if kind in simple)
+    return tuple(Usual(name, background.column(name), kind, shares, where) for name, kind in kinds.items() if kind in simple)
 
 
 def unusual(row: pa.Table, usual: Sequence[Usual], most: int = 3) -> tuple[str, ...]:

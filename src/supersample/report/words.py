@@ -6,6 +6,7 @@ import re
 __all__ = [
     "amount",
     "certified",
+    "clock",
     "count",
     "headline",
     "listed",
@@ -38,6 +39,18 @@ def amount(value: float, digits: int = 3) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def clock(seconds: float) -> str:
+    """Write seconds since midnight as a time of day.
+
+    >>> clock(44_189.2)
+    '12:16:29'
+    """
+    if math.isnan(seconds):
+        return "unknown"
+    minutes, second = divmod(round(seconds), 60)
+    return f"{minutes // 60:02d}:{minutes % 60:02d}:{second:02d}"
 
 
 def percent(share: float) -> str:
