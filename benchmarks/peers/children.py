@@ -20,7 +20,7 @@ Environment = Literal["peers", "older"]
 _COMPILING = ("apricot-select", "coreax", "hyppo", "supersample")
 #: A call of another package that takes longer than this is not repeated, and its one time stands for both.
 _ONCE = 10.0
-#: No further call is begun after this many seconds of warm ones.
+#: No further call is started after this many seconds of warm ones.
 _WARM = 6.0
 _TIMEOUT = 400.0
 

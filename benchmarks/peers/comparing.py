@@ -15,7 +15,7 @@ __all__ = ["Comparison", "comparison_table", "comparisons", "tested"]
 _WIDTH = 10
 #: Rows a side where the level is counted.
 _LEVEL_ROWS = 256
-#: No further repetition is begun after this many seconds.
+#: No further repetition is started after this many seconds.
 _LEVEL_SECONDS = 12.0
 
 

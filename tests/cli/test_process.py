@@ -52,7 +52,7 @@ def test_interrupted_by_the_user(checkpoint, tmp_path):
         try:
             process.stdin.write(b"x,y\n" + rows.encode())  # more than one block, and then no end
             process.stdin.flush()
-            told = process.stderr.read(1)  # the bar has begun
+            told = process.stderr.read(1)  # the bar is there
             interrupt(process)
             told += process.stderr.read()
         finally:

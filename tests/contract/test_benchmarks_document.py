@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from benchmarks.peers.document import TABLES_PAGE, TRADE_OFFS, compose, trade_offs
+from benchmarks.peers.rows import label, mean, seconds
 from benchmarks.peers.tables_page import ORDER, compose_tables, read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,3 +46,24 @@ def test_pictures_are_there_and_small(name):
     assert pictures
     for each in pictures:
         assert 0 < (page.parent / each).stat().st_size < 100_000, each
+
+
+SHOWN = ("random rows", "scikit-learn k-means nearest rows [cluster weights]", "coreax herding", "coreax iterative herding",
+         "stream", "sbq [free weights]")  # fmt: skip
+
+
+def test_the_numbers_of_the_readme_are_those_of_the_results():
+    readme, tables = (ROOT / "README.md").read_text(encoding="utf-8"), read(RESULTS)
+    rows = [line for line in readme.splitlines() if re.match(r"\| (electricity|CovType|MNIST), ", line)]
+    nearer, longer, added = [], [], []
+    for name, line in zip(("electricity-large", "covtype-large", "mnist-large"), rows, strict=True):
+        found = {label(row): row for row in tables[name]["rows"]}
+        assert re.findall(r"\d\.\d+", line) == [f"{mean(found[each]['mmd']):.3g}" for each in SHOWN]
+        ours, theirs = found["stream"], found["coreax iterative herding"]
+        nearer.append(mean(found["random rows"]["mmd"]) / mean(ours["mmd"]))
+        longer.append(seconds(theirs) / seconds(ours))
+        added.append((theirs["peak_mb"] - theirs["before_mb"], ours["peak_mb"] - ours["before_mb"]))
+    assert f"are {min(nearer):.2g} to {max(nearer):.2g} times nearer to the data than random rows" in readme
+    assert f"takes {min(longer):.0f} to {max(longer):.0f} times as long (warm)" in readme
+    assert all(2_250 < theirs < 2_350 and ours < 200 for theirs, ours in added)
+    assert "adds 2.3 GB of memory instead of less than 0.2" in " ".join(readme.split())

@@ -66,6 +66,7 @@ def test_a_file_that_a_killed_run_left_is_taken_over(tmp_path):
     beside(path, "lock").write_bytes(b"left behind")
     with exclusive_lock(path, "checkpoint"):
         refused(path)
+    assert not beside(path, "lock").exists()
 
 
 @posix

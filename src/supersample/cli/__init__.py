@@ -1,30 +1,35 @@
 """The command line: summarize, compare, merge, show, report, demo."""
 
-__all__ = ["main"]
+# These modules are there when Python starts: no file is read, and no import interrupted, before Ctrl-C is handled.
+import _signal  # type: ignore[import-not-found]
+import os
+import sys
+
+__all__ = ["STOPPED", "end", "main"]
+
+#: The exit status after Ctrl-C, as in shells: 128 plus the number of the signal.
+STOPPED = 130
 
 
 def main() -> None:
     """Run the command `supersample`; Ctrl-C stops it from here on."""
-    # These modules are there when Python starts: no file is read, and no import interrupted, before the handler is in place.
-    import _signal  # type: ignore[import-not-found]
-    import os
-    import sys
-
-    def end(*_: object) -> None:
-        try:
-            if sys.stderr is not None:
-                os.write(2, b"stopped\n")
-        finally:
-            os._exit(130)
-
     # A caller that ignores the signal, as shells do for background jobs, is left alone.
-    heeded = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
-    if heeded:
+    handled = _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler
+    if handled:
         _signal.signal(_signal.SIGINT, end)
     from supersample.cli import interrupts
 
-    if heeded:
+    if handled:
         interrupts.install()
     from supersample.cli.group import group
 
     group(prog_name="supersample")
+
+
+def end(*_: object) -> None:
+    """End the process with the exit status of Ctrl-C, without running anything else; a handler of signals."""
+    try:
+        if sys.stderr is not None:  # None if the caller closed it; then 2 may be the number of another file
+            os.write(2, b"stopped\n")  # unbuffered: the interrupted code may be writing to the buffer
+    finally:
+        os._exit(STOPPED)

@@ -12,7 +12,8 @@ from typing import Any
 import click
 
 from supersample import __version__
-from supersample.cli.interrupts import STOPPED, starting, working
+from supersample.cli import STOPPED
+from supersample.cli.interrupts import starting, working
 from supersample.cli.output import say
 from supersample.errors import SupersampleError
 

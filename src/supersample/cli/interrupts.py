@@ -7,19 +7,15 @@ callbacks from C, which lose exceptions too.
 """
 
 import _thread
-import os
 import signal
-import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import NoReturn
 
-__all__ = ["STOPPED", "end", "install", "starting", "working"]
+from supersample.cli import end
 
-#: The exit status after Ctrl-C, as in shells: 128 plus the number of the signal.
-STOPPED = 130
+__all__ = ["install", "starting", "working"]
 
 _working = False
 
@@ -41,15 +37,6 @@ def working() -> Iterator[None]:
     """Let Ctrl-C raise KeyboardInterrupt, so that unfinished work can be cleaned up."""
     with _phase(working=True):
         yield
-
-
-def end() -> NoReturn:
-    """End the process with the exit status of Ctrl-C, without running anything else."""
-    try:
-        if sys.stderr is not None:  # None if the caller closed it; then 2 may be the number of another file
-            os.write(2, b"stopped\n")  # unbuffered: the interrupted code may be writing to the buffer
-    finally:
-        os._exit(STOPPED)
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supersample.cli.interrupts import STOPPED, starting
+from supersample.cli import STOPPED
+from supersample.cli.interrupts import starting
 from supersample.cli.output import say
 
 if TYPE_CHECKING:

@@ -42,7 +42,7 @@ def register(name: str, **fields: Any) -> Callable[[type[M]], type[M]]:
     fields: what the constructor takes by keyword, each with the type of its values: float, int, str, bool, tuple (of numbers),
     numpy.ndarray, or the class of a kernel or a feature map. If the class has a method `from_sample(kernel, sample, n_features,
     random_state)`, then `features=name` builds the map from the first rows; n_features is None where the user gave none. A file
-    holds the name alone: whoever loads it must have registered the class before.
+    holds the name alone: the process that loads it must have registered the class before.
 
     >>> import numpy as np
     >>> import supersample as ss

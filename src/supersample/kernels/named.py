@@ -43,8 +43,8 @@ def register(name: str, **fields: Any) -> Callable[[type[K]], type[K]]:
     """Register a kernel class of your own, so that `kernel=name` finds it and summaries that use it can be saved and loaded.
 
     fields: what the constructor takes by keyword, each with the type of its values: float, int, str, bool, tuple (of numbers)
-    or numpy.ndarray. The bandwidth of a `Stationary` or `Radial` kernel need not be given. A file holds the name alone: whoever
-    loads it must have registered the class before.
+    or numpy.ndarray. The bandwidth of a `Stationary` or `Radial` kernel need not be given. A file holds the name alone: the
+    process that loads it must have registered the class before.
 
     >>> import numpy as np
     >>> import supersample as ss

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from supersample._stored import TEXT, tuple_of
 from supersample._typing import Floats
-from supersample.records.encoding.column_type import ColumnType, LeftOut, register
+from supersample.records.encoding.column_type import ColumnType, LeftOut, built_in
 from supersample.records.encoding.values import is_text
 
 __all__ = ["Category"]
@@ -25,7 +25,7 @@ _ENOUGH = 20
 _NEARLY_ALL, _ID_LENGTH = 0.9, 40
 
 
-@register("category", stored_as="Category", values=tuple_of(TEXT))
+@built_in("category", "Category", values=tuple_of(TEXT))
 @dataclass(frozen=True)
 class Category(ColumnType):
     """One coordinate for each known value, and one for all other values."""

@@ -15,7 +15,7 @@ from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.values import plain_storage
 
-__all__ = ["COLUMN_TYPES", "FURTHEST", "ColumnType", "LeftOut", "column_from_plain", "learn_column", "register"]
+__all__ = ["COLUMN_TYPES", "FURTHEST", "ColumnType", "LeftOut", "built_in", "column_from_plain", "learn_column", "register"]
 
 #: Numbers are clipped at this many scales from the centre, so that no single column makes a row an outlier.
 FURTHEST = 10.0
@@ -38,6 +38,8 @@ class ColumnType(ABC):
 
     #: The name that the class is registered under.
     label: ClassVar[str]
+    #: Whether it is one of the package's own; what others write is checked.
+    _built_in: ClassVar[bool] = False
 
     name: str
     weight: float
@@ -110,10 +112,6 @@ class ColumnType(ABC):
             out *= np.sqrt(self.weight)
         return absent
 
-    @property
-    def _built_in(self) -> bool:
-        return type(self).__module__.startswith("supersample.")
-
     def _encode_checked(self, column: pa.Array, out: Floats) -> Floats | None:
         """Encode by a class that a user wrote; name it in all that goes wrong."""
         who = f"column {self.name!r}: its column type {self.label!r}"
@@ -150,12 +148,11 @@ COLUMN_TYPES: Registry[type[ColumnType]] = Registry("column type")
 _PLAIN = (float, int, str, bool, tuple)
 
 
-def register(label: str, *, stored_as: str | None = None, **fields: Any) -> Callable[[type[C]], type[C]]:
+def register(label: str, **fields: Any) -> Callable[[type[C]], type[C]]:
     """Register a column type: it is asked before all that were registered earlier, and summaries that use it can be stored.
 
     fields: the fields of the class beyond those of ColumnType, each with the type of its values: float, int, str, bool or tuple
-    (of numbers or text). stored_as: the name in files, if another than the label. A file holds the name alone: whoever loads it
-    must have registered the class before.
+    (of numbers or text). A file holds the name alone: the process that loads it must have registered the class before.
 
     >>> from dataclasses import dataclass
     >>> import numpy as np
@@ -185,16 +182,28 @@ def register(label: str, *, stored_as: str | None = None, **fields: Any) -> Call
     def add(cls: type[C]) -> type[C]:
         if not (isinstance(cls, type) and issubclass(cls, ColumnType)):
             raise InputTypeError(f"register must decorate a class that extends supersample.columns.ColumnType, got {cls!r}")
-        kinds: dict[str, FieldKind] = {"name": TEXT, "weight": NUMBER, "missing": FLAG}
         for field, given in fields.items():
-            if given not in _PLAIN and not isinstance(given, FieldKind):
+            if given not in _PLAIN:
                 raise InputTypeError(f"{field} must be given as float, int, str, bool or tuple, got {given!r}")
-            kinds[field] = kind_of(field, given)
-        COLUMN_TYPES.add(label, cls)
-        cls.label = label
-        return stored(stored_as or label, kinds)(cls)
+        return _added(cls, label, label, {field: kind_of(field, given) for field, given in fields.items()})
 
     return add
+
+
+def built_in(label: str, stored_name: str, **fields: FieldKind) -> Callable[[type[C]], type[C]]:
+    """Register a column type of the package, with the name that files have for it."""
+
+    def add(cls: type[C]) -> type[C]:
+        cls._built_in = True
+        return _added(cls, label, stored_name, fields)
+
+    return add
+
+
+def _added(cls: type[C], label: str, stored_name: str, fields: Mapping[str, FieldKind]) -> type[C]:
+    COLUMN_TYPES.add(label, cls)
+    cls.label = label
+    return stored(stored_name, {"name": TEXT, "weight": NUMBER, "missing": FLAG, **fields})(cls)
 
 
 def learn_column(name: str, column: pa.Array, weight: float, *, forced: bool) -> ColumnType | LeftOut:

@@ -7,10 +7,10 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from supersample._stored import one_of
+from supersample._stored import NUMBER, one_of
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.records.encoding.column_type import FURTHEST, ColumnType, LeftOut, register
+from supersample.records.encoding.column_type import FURTHEST, ColumnType, LeftOut, built_in
 from supersample.records.encoding.values import is_number, is_numeric, numbers_of
 
 __all__ = ["Number"]
@@ -22,7 +22,7 @@ _NORMAL_QUARTILES, _NORMAL_TAILS = 1.349, 3.29
 _ID_NAME = re.compile(r"(^|[\W_])(id|ids|key|uuid|guid|rowid|index)$|[a-z]Id$", re.IGNORECASE)
 
 
-@register("number", stored_as="Number", kind=one_of("number", "boolean", "time"), centre=float, scale=float, furthest=float)
+@built_in("number", "Number", kind=one_of("number", "boolean", "time"), centre=NUMBER, scale=NUMBER, furthest=NUMBER)
 @dataclass(frozen=True)
 class Number(ColumnType):
     """A number, a boolean or a time: (value - centre) / scale, clipped to [-furthest, furthest].

@@ -9,7 +9,7 @@ import pyarrow as pa
 from supersample._stored import NUMBER, tuple_of
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.records.encoding.column_type import FURTHEST, ColumnType, LeftOut, register
+from supersample.records.encoding.column_type import FURTHEST, ColumnType, LeftOut, built_in
 from supersample.records.encoding.values import is_list, is_number, vectors_of
 
 __all__ = ["Vector"]
@@ -18,7 +18,7 @@ __all__ = ["Vector"]
 _LONGEST_VECTOR = 4096
 
 
-@register("vector", stored_as="Vector", centre=tuple_of(NUMBER), scale=float)
+@built_in("vector", "Vector", centre=tuple_of(NUMBER), scale=NUMBER)
 @dataclass(frozen=True)
 class Vector(ColumnType):
     """A list of numbers of one length: (value - centre) / scale with one scale for all."""
