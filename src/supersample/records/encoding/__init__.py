@@ -1,18 +1,11 @@
-"""Encoding of mixed columns as points: learned from the first rows of a table, then fixed."""
+"""Encoding of mixed columns as points: learned from some rows of a table, then fixed."""
 
-from supersample.records.encoding import category, number, vector  # each registers a column type
+from supersample.records.encoding import one_hot  # registers a column type of earlier files
 from supersample.records.encoding.column_type import ColumnType, LeftOut, register
-from supersample.records.encoding.table import (
-    ColumnChoice,
-    ColumnNote,
-    Encoding,
-    check_columns,
-    learn,
-    require_same,
-    weights_of,
-)
+from supersample.records.encoding.options import TIMES, TYPES, ColumnChoice, ColumnOptions
+from supersample.records.encoding.table import ColumnNote, Encoding, learn, require_same, weights_of
 
 __all__ = [
-    "ColumnChoice", "ColumnNote", "ColumnType", "Encoding", "LeftOut", "category", "check_columns", "learn", "number",
-    "register", "require_same", "vector", "weights_of",
+    "TIMES", "TYPES", "ColumnChoice", "ColumnNote", "ColumnOptions", "ColumnType", "Encoding", "LeftOut", "learn", "one_hot",
+    "register", "require_same", "weights_of",
 ]  # fmt: skip

@@ -15,7 +15,7 @@ from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.values import plain_storage
 
-__all__ = ["COLUMN_TYPES", "FURTHEST", "ColumnType", "LeftOut", "built_in", "column_from_plain", "learn_column", "register"]
+__all__ = ["COLUMN_TYPES", "FURTHEST", "ColumnType", "LeftOut", "built_in", "column_from_plain", "own_types", "register"]
 
 #: Numbers are clipped at this many scales from the centre, so that no single column makes a row an outlier.
 FURTHEST = 10.0
@@ -206,16 +206,9 @@ def _added(cls: type[C], label: str, stored_name: str, fields: Mapping[str, Fiel
     return stored(stored_name, {"name": TEXT, "weight": NUMBER, "missing": FLAG, **fields})(cls)
 
 
-def learn_column(name: str, column: pa.Array, weight: float, *, forced: bool) -> ColumnType | LeftOut:
-    """Return how a column enters the kernel, or why it does not: the answer of the first type that takes it for its own."""
-    column = plain_storage(column)
-    if column.null_count == len(column):
-        return LeftOut("holds nothing but missing values in the first rows")
-    for cls in reversed(list(COLUMN_TYPES.values())):
-        found: ColumnType | LeftOut | None = cls.learn(name, column, weight, forced=forced)
-        if found is not None:
-            return found
-    return LeftOut(f"values of type {column.type} have no place in a kernel")
+def own_types() -> dict[str, type[ColumnType]]:
+    """Return the column types that users registered, the last one first."""
+    return {label: cls for label, cls in reversed(list(COLUMN_TYPES.items())) if not cls._built_in}
 
 
 def column_from_plain(plain: Mapping[str, Any]) -> ColumnType:

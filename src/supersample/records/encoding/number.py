@@ -1,13 +1,12 @@
 """Columns of numbers, booleans and times: one coordinate."""
 
-import re
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
 import pyarrow as pa
 
-from supersample._stored import NUMBER, one_of
+from supersample._stored import NUMBER, one_of, optional
 from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.records.encoding.column_type import FURTHEST, ColumnType, LeftOut, built_in
@@ -15,42 +14,42 @@ from supersample.records.encoding.values import is_number, is_numeric, numbers_o
 
 __all__ = ["Number"]
 
-#: Columns with fewer values than this are too short to tell ids from numbers.
-_ENOUGH = 20
+#: Numbers further than this many scales from the centre are compressed, and reach this far at most.
+_KNEE, _COMPRESSED = 5.0, 40.0
 #: The distance between the quartiles, and between the 5% and 95% points, of the standard normal.
 _NORMAL_QUARTILES, _NORMAL_TAILS = 1.349, 3.29
-_ID_NAME = re.compile(r"(^|[\W_])(id|ids|key|uuid|guid|rowid|index)$|[a-z]Id$", re.IGNORECASE)
 
 
-@built_in("number", "Number", kind=one_of("number", "boolean", "time"), centre=NUMBER, scale=NUMBER, furthest=NUMBER)
+@built_in(
+    "number", "Number",
+    kind=one_of("number", "boolean", "time"), centre=NUMBER, scale=NUMBER, furthest=NUMBER, knee=optional(NUMBER),
+)  # fmt: skip
 @dataclass(frozen=True)
 class Number(ColumnType):
-    """A number, a boolean or a time: (value - centre) / scale, clipped to [-furthest, furthest].
+    """A number, a boolean or a time: z = (value - centre) / scale, within [-furthest, furthest].
 
     kind: the kind of values, as shown to users: "number", "boolean" or "time".
+    knee: where |z| is larger, it is compressed to knee + asinh(|z| - knee), so that far values keep their order and no single
+    column decides how unlike two rows are. None: no compression, as in files of format 1 and for columns of one value.
     """
 
     kind: str
     centre: float
     scale: float
     furthest: float = FURTHEST
+    knee: float | None = None
 
     @classmethod
-    def learn(cls, name: str, column: pa.Array, weight: float, *, forced: bool) -> Self | LeftOut | None:
-        """Take booleans, times and numbers, but not ids unless forced to."""
+    def learn(cls, name: str, column: pa.Array, weight: float, *, forced: bool) -> Self | LeftOut | None:  # noqa: ARG003
+        """Take booleans, times and numbers."""
         kind = column.type
         if pa.types.is_boolean(kind):
             return cls(name, weight, column.null_count > 0, "boolean", 0.0, float(np.sqrt(0.5)))
-        if pa.types.is_temporal(kind) and not pa.types.is_interval(kind):
-            return cls._scaled(name, weight, "time", numbers_of(column).astype(np.float64))
-        if not (is_number(kind) or pa.types.is_decimal(kind)):
+        timed = pa.types.is_temporal(kind) and not pa.types.is_interval(kind)
+        if not (timed or is_number(kind) or pa.types.is_decimal(kind)):
             return None
-        values = numbers_of(column).astype(np.float64)
-        # Some libraries pass integers with missing values as floats; floats without missing values are meant as floats.
-        whole = pa.types.is_integer(kind) or bool(np.isnan(values).any())
-        if whole and not forced and _counts_rows(name, values):
-            return LeftOut("looks like an id: every value differs")
-        return cls._scaled(name, weight, "number", values)
+        called = "time" if timed and not pa.types.is_duration(kind) else "number"
+        return cls._scaled(name, weight, called, numbers_of(column).astype(np.float64))
 
     @classmethod
     def _scaled(cls, name: str, weight: float, kind: str, values: Floats) -> Self | LeftOut:
@@ -65,7 +64,7 @@ class Number(ColumnType):
         if scale is None:
             # A single value has no scale: later values can only be encoded as equal, larger or smaller.
             return cls(name, weight, missing, kind, centre, float(np.finfo(np.float64).tiny), float(np.sqrt(2.0)))
-        return cls(name, weight, missing, kind, centre, scale)
+        return cls(name, weight, missing, kind, centre, scale, _COMPRESSED, _KNEE)
 
     @property
     def called(self) -> str:
@@ -76,22 +75,26 @@ class Number(ColumnType):
         """Return whether a type holds times if this is a column of times, or else numbers or booleans."""
         if self.kind == "time":
             return bool(pa.types.is_temporal(kind) and not pa.types.is_interval(kind))
-        return is_numeric(kind)
+        return is_numeric(kind) or bool(pa.types.is_duration(kind))
 
     def check_values(self) -> None:
         """Refuse a scale that is none."""
         numbers = np.array([self.centre, self.scale, self.furthest], dtype=np.float64)
-        scaled = self.scale > 0 and 0 < self.furthest <= FURTHEST and self.kind in ("number", "boolean", "time")
-        if not (scaled and bool(np.isfinite(numbers).all())):
+        shaped = 0 < self.furthest <= FURTHEST if self.knee is None else 0 < self.knee < self.furthest <= _COMPRESSED
+        if not (self.scale > 0 and shaped and bool(np.isfinite(numbers).all())):
             raise InputError(f"column {self.name!r} must have a finite centre and a positive scale")
 
     def encode(self, column: pa.Array, out: Floats) -> Floats | None:
-        """Centre, scale and clip the numbers; missing ones become 0."""
+        """Centre, scale and compress the numbers; missing ones become 0."""
         values = numbers_of(column)
         own = out[:, 0]
         with np.errstate(over="ignore"):
             np.subtract(values, self.centre, out=own)
             own /= self.scale
+        if self.knee is not None:
+            far = np.abs(own) > self.knee
+            if far.any():
+                own[far] = np.sign(own[far]) * (self.knee + np.arcsinh(np.abs(own[far]) - self.knee))
         np.maximum(own, -self.furthest, out=own)
         np.minimum(own, self.furthest, out=own)
         if np.issubdtype(values.dtype, np.integer):
@@ -114,12 +117,3 @@ def _scale(values: Floats, centre: float) -> float | None:
         if half > 1e-14 * abs(centre) and half > np.finfo(np.float64).tiny:
             return float(2.0 * min(half, np.finfo(np.float64).max / 2.0))
     return None
-
-
-def _counts_rows(name: str, values: Floats) -> bool:
-    """Return whether whole numbers are ids: all different, and either consecutive or in a column named like an id."""
-    finite = values[np.isfinite(values)]
-    if finite.size < _ENOUGH or bool((finite != np.floor(finite)).any()) or np.unique(finite).size < finite.size:
-        return False
-    steps = np.diff(finite)
-    return bool(np.abs(steps).max() == 1.0 and np.ptp(steps) == 0.0) or _ID_NAME.search(name) is not None

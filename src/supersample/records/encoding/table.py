@@ -1,6 +1,6 @@
 """The encoding of a table as a matrix: learned once from the first rows, then fixed, stored and compared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,14 +10,19 @@ import pyarrow as pa
 from supersample._stored import INTEGER, NUMBER, TEXT, instance_of, optional, stored, tuple_of
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Weights
-from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.records.encoding.column_type import ColumnType, LeftOut, column_from_plain, learn_column
-from supersample.records.encoding.values import is_numeric, numbers_of
+from supersample.errors import InputError, MismatchError
+from supersample.records.encoding.column_type import ColumnType, LeftOut, column_from_plain, own_types
+from supersample.records.encoding.cycle import Cycle
+from supersample.records.encoding.hashed_category import HashedCategory
+from supersample.records.encoding.number import Number
+from supersample.records.encoding.options import ColumnOptions, listed
+from supersample.records.encoding.roles import Role, forced_role, role_of
+from supersample.records.encoding.text import Text
+from supersample.records.encoding.values import is_text, numbers_of, plain_storage
+from supersample.records.encoding.vector import Vector
+from supersample.records.reading import Reading
 
-__all__ = ["ColumnChoice", "ColumnNote", "Encoding", "check_columns", "learn", "require_same", "weights_of"]
-
-#: What users may pass as `columns`: names, or names with weights; None for all.
-ColumnChoice = Sequence[str] | Mapping[str, float] | None
+__all__ = ["ColumnNote", "Encoding", "learn", "require_same", "weights_of"]
 
 #: Rows that are encoded at a time.
 _ROWS = 4096
@@ -26,10 +31,12 @@ _ROWS = 4096
 @stored("ColumnNote", {"name": TEXT, "type": TEXT, "kind": TEXT, "width": INTEGER, "weight": NUMBER, "note": TEXT})
 @dataclass(frozen=True)
 class ColumnNote:
-    """How a column is used.
+    """What a column was taken for, and how it is used.
 
-    kind: "number", "boolean", "time", "category", "vector", "weight", or "left out" of the kernel, with the reason in `note`.
-    width: coordinates in the kernel; weight: how many ordinary columns it counts for.
+    kind: its role: "number", "boolean", "category", "text", "time", "vector", "id", "constant", "weight", the name of a
+    registered type, or "other". Summaries of format 1 say "left out" of every column that is not in the kernel.
+    width: coordinates in the kernel, 0 if it is left out, with the reason in `note`; weight: how many ordinary columns it counts
+    for.
     """
 
     name: str
@@ -39,6 +46,11 @@ class ColumnNote:
     weight: float
     note: str
 
+    @property
+    def used(self) -> bool:
+        """Whether the column is in the kernel."""
+        return self.width > 0
+
 
 @stored(
     "Encoding",
@@ -46,6 +58,8 @@ class ColumnNote:
         "blocks": tuple_of(instance_of(ColumnType)),
         "notes": tuple_of(instance_of(ColumnNote)),
         "weight_column": optional(TEXT),
+        "aside": tuple_of(instance_of(ColumnType)),
+        "readings": tuple_of(tuple_of(TEXT, instance_of(Reading), repeated=False)),
     },
 )
 @dataclass(frozen=True)
@@ -53,11 +67,15 @@ class Encoding:
     """A fixed map from rows of a table to points: one block of coordinates for each column in the kernel.
 
     The last coordinate is the square root of the number of missing values in columns that had none in the first rows.
+    aside: blocks of columns that are compared, but not in the kernel. readings: how columns of text that hold numbers, times or
+    truth values are read, by name.
     """
 
     blocks: tuple[ColumnType, ...]
     notes: tuple[ColumnNote, ...]
     weight_column: str | None
+    aside: tuple[ColumnType, ...] = ()
+    readings: tuple[tuple[str, Reading], ...] = ()
 
     @property
     def width(self) -> int:
@@ -78,9 +96,20 @@ class Encoding:
         """Raise InputError if rows of this schema cannot have produced this encoding."""
         names = [block.name for block in self.blocks]
         if not names or len(set(names)) < len(names) or not set(names) <= set(schema.names):
-            raise InputError(f"an encoding must name columns of {_listed(schema.names)}, each once, got {names}")
-        for block in self.blocks:
-            block.check(schema.field(block.name).type)
+            raise InputError(f"an encoding must name columns of {listed(schema.names)}, each once, got {names}")
+        readings = dict(self.readings)
+        if not {*readings, *(block.name for block in self.aside)} <= set(schema.names):
+            raise InputError(f"an encoding must read columns of {listed(schema.names)}, got {sorted(readings)}")
+        for name, reading in readings.items():
+            if not is_text(schema.field(name).type):
+                raise InputError(f"column {name!r} must be text to be read as {reading.kind}")
+        for block in (*self.blocks, *self.aside):
+            block.check(readings[block.name].type if block.name in readings else schema.field(block.name).type)
+
+    def column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
+        """Return a column as the values that its text holds."""
+        column, reading = batch.column(name), dict(self.readings).get(name)
+        return column if reading is None else reading.read(plain_storage(column))[0]
 
     def points(self, batch: pa.RecordBatch) -> Floats:
         """Return the coordinates of each row, n x width. O(n width), on all cores."""
@@ -92,7 +121,7 @@ class Encoding:
             scratch = np.empty((part.num_rows, self.width), order="F")
             surprises = np.zeros(part.num_rows)
             for block, place in zip(self.blocks, self.places().values(), strict=True):
-                absent = block.fill(part.column(block.name), scratch[:, place])
+                absent = block.fill(self.column(part, block.name), scratch[:, place])
                 if absent is not None:
                     surprises += absent
             np.sqrt(surprises, out=scratch[:, -1])
@@ -113,13 +142,18 @@ class Encoding:
             "blocks": [block.to_plain() for block in self.blocks],
             "notes": [vars(note) for note in self.notes],
             "weight_column": self.weight_column,
+            "aside": [block.to_plain() for block in self.aside],
+            "readings": {name: vars(reading) for name, reading in self.readings},
         }
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Encoding":
         """Return the encoding that `to_plain` described."""
         blocks = tuple(column_from_plain(each) for each in plain["blocks"])
-        return cls(blocks, tuple(ColumnNote(**each) for each in plain["notes"]), plain["weight_column"])
+        aside = tuple(column_from_plain(each) for each in plain.get("aside", ()))  # format 1 has none, and no readings
+        readings = tuple((name, Reading(**fields)) for name, fields in sorted(plain.get("readings", {}).items()))
+        notes = tuple(ColumnNote(**each) for each in plain["notes"])
+        return cls(blocks, notes, plain["weight_column"], aside, readings)
 
 
 def weights_of(column: pa.Array) -> Weights:
@@ -127,55 +161,82 @@ def weights_of(column: pa.Array) -> Weights:
     return numbers_of(column).astype(np.float64)
 
 
-def learn(table: pa.Table, columns: ColumnChoice, weight: str | None) -> Encoding:
-    """Learn the encoding from the first rows of a table."""
-    chosen = check_columns(table.schema, columns, weight)
+def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
+    """Learn the encoding from some rows of a table."""
+    chosen = options.check(table.schema)
     blocks: list[ColumnType] = []
+    aside: list[ColumnType] = []
     notes: list[ColumnNote] = []
+    readings: dict[str, Reading] = {}
     for field in table.schema:
         name, kind = field.name, str(field.type)
-        if name == weight:
+        if name == options.weight:
             notes.append(ColumnNote(name, kind, "weight", 0, 0.0, "weighs the rows"))
             continue
-        if chosen.get(name, 0.0) == 0.0:
-            notes.append(ColumnNote(name, kind, "left out", 0, 0.0, "not asked for"))
-            continue
-        block = learn_column(name, _one_chunk(table.column(name)), chosen[name], forced=columns is not None)
+        column = plain_storage(_one_chunk(table.column(name)))
+        asked = (options.types or {}).get(name)
+        role, block = _learned(name, column, chosen.get(name, 0.0) or 1.0, asked, options)
+        if role.reading is not None:
+            readings[name] = role.reading
         if isinstance(block, LeftOut):
-            notes.append(ColumnNote(name, kind, "left out", 0, 0.0, block.why))
-            continue
-        blocks.append(block)
-        notes.append(ColumnNote(name, kind, block.called, block.width, block.weight, ""))
+            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, block.why))
+        elif name == options.label:
+            aside.append(block)
+            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, "is the label: compared, but not in the kernel"))
+        elif chosen.get(name, 0.0) == 0.0:
+            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, "not asked for"))
+        else:
+            blocks.append(block)
+            notes.append(ColumnNote(name, kind, role.kind, block.width, block.weight, ""))
     if not blocks:
         reasons = "; ".join(f"{note.name}: {note.note}" for note in notes)
         raise InputError(
-            f"source must have at least one column that can enter the kernel: numbers, truth values, categories, times or "
-            f"vectors of one length; got none ({reasons}). Convert one, or name it with columns="
+            f"source must have at least one column that can enter the kernel: numbers, truth values, categories, text or "
+            f"vectors of one length; got none ({reasons}). Convert one, name it with columns=, or say with types= what it is"
         )
-    return Encoding(tuple(blocks), tuple(notes), weight)
+    return Encoding(tuple(blocks), tuple(notes), options.weight, tuple(aside), tuple(sorted(readings.items())))
 
 
-def check_columns(schema: pa.Schema, columns: ColumnChoice, weight: str | None) -> dict[str, float]:
-    """Return the kernel weight of each requested column; refuse names that the schema does not have."""
-    if weight is not None and weight not in schema.names:
-        raise InputError(f"weight must name a column of the source ({_listed(schema.names)}), got {weight!r}")
-    if weight is not None and not is_numeric(schema.field(weight).type):
-        raise InputError(f"weight must name a column of numbers, got {weight!r} of type {schema.field(weight).type}")
-    if columns is None:
-        return {name: 1.0 for name in schema.names if name != weight}
-    if isinstance(columns, str) or not isinstance(columns, Mapping | Sequence):
-        raise InputTypeError(f"columns must be a list of names or a dict of names and weights, got {columns!r}")
-    chosen = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns, 1.0)
-    for name, share in chosen.items():
-        if name not in schema.names:
-            raise InputError(f"columns must name columns of the source ({_listed(schema.names)}), got {name!r}")
-        if name == weight:
-            raise InputError(f"columns must not name the column of weights, got {name!r} for both")
-        if isinstance(share, bool) or not isinstance(share, int | float) or not (np.isfinite(share) and share >= 0):
-            raise InputError(f"columns: the weight of {name!r} must be a finite number of 0 or more, got {share!r}")
-    if not any(chosen.values()):
-        raise InputError(f"columns must give at least one column a positive weight, got {columns!r}")
-    return {name: float(share) for name, share in chosen.items()}
+def _learned(
+    name: str, column: pa.Array, weight: float, asked: str | None, options: ColumnOptions
+) -> tuple[Role, ColumnType | LeftOut]:
+    """Return what a column is, and how it enters the kernel or why it does not."""
+    forced = asked is not None or (options.columns is not None and name in options.columns)
+    if asked == "ignore":
+        return role_of(name, column), LeftOut("ignored, as types= says")
+    for label, cls in own_types().items():
+        if (asked is None or label == asked) and column.null_count < len(column):
+            block = cls.learn(name, column, weight, forced=forced)
+            if isinstance(block, ColumnType):
+                return Role(block.called), block
+            if isinstance(block, LeftOut):
+                return role_of(name, column), block
+    if asked in own_types():
+        raise InputError(f"types: column {name!r} of type {column.type} is not taken by the column type {asked!r}; choose another")
+    role = role_of(name, column) if asked is None else forced_role(name, column, asked)
+    if role.why and not (forced and role.kind == "id" and asked != "id"):
+        return role, LeftOut(role.why)
+    values = column if role.reading is None else role.reading.read(column)[0]
+    times = "level" if forced and options.times == "ignore" else options.times
+    if role.kind == "time" and times == "ignore":
+        return role, LeftOut('times are ignored; times="cycle" takes hour and day of week, times="level" the time itself')
+    return role, _block(role, name, values, weight, times)
+
+
+def _block(role: Role, name: str, values: pa.Array, weight: float, times: str) -> ColumnType | LeftOut:
+    """Return how a column of a role enters the kernel."""
+    takers: tuple[type[ColumnType], ...] = (Number, HashedCategory, Vector)
+    if role.kind == "category":
+        takers = (HashedCategory,)
+    elif role.kind == "text":
+        takers = (Text,)
+    elif role.kind == "time" and times == "cycle":
+        takers = (Cycle,)
+    for taker in takers:
+        block: ColumnType | LeftOut | None = taker.learn(name, values, weight, forced=True)
+        if block is not None:
+            return block
+    return LeftOut(f"values of type {values.type} have no place in a kernel")
 
 
 def require_same(left: Encoding, right: Encoding) -> None:
@@ -192,8 +253,3 @@ def require_same(left: Encoding, right: Encoding) -> None:
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     whole = column.combine_chunks()
     return whole if isinstance(whole, pa.Array) else whole.chunk(0)
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(map(repr, names[:8]))
-    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"

@@ -1,0 +1,122 @@
+"""What users ask of columns: which enter the kernel and how, and which weighs the rows."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._validation import choose
+from supersample.errors import InputError, InputTypeError
+from supersample.records.encoding.column_type import own_types
+from supersample.records.encoding.values import is_numeric
+
+__all__ = ["TIMES", "TYPES", "ColumnChoice", "ColumnOptions", "listed"]
+
+#: What users may pass as `columns`: names, or names with weights; None for all.
+ColumnChoice = Sequence[str] | Mapping[str, float] | None
+#: What users may say that a column is.
+TYPES = ("number", "boolean", "category", "text", "time", "vector", "id", "ignore")
+#: What a time does in the kernel.
+TIMES = ("ignore", "cycle", "level")
+
+
+@dataclass(frozen=True)
+class ColumnOptions:
+    """The request of the user for the columns of a table.
+
+    columns: those that enter the kernel, with weights if it is a mapping. weight: the column of row weights. types: what
+    columns are, against what would be recognised. label: a column that is kept and compared, but stays out of the kernel.
+    times: what times do in the kernel.
+    """
+
+    columns: ColumnChoice = None
+    weight: str | None = None
+    types: Mapping[str, str] | None = None
+    label: str | None = None
+    times: str = "ignore"
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> "ColumnOptions":
+        """Return the options that `to_plain` described."""
+        return cls(**plain)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the options as plain values that can be stored as JSON and compared."""
+        columns, types = self.columns, self.types
+        return {
+            "columns": dict(columns) if isinstance(columns, Mapping) else None if columns is None else list(columns),
+            "weight": self.weight,
+            "types": None if types is None else dict(types),
+            "label": self.label,
+            "times": self.times,
+        }
+
+    def check(self, schema: pa.Schema) -> dict[str, float]:
+        """Return the kernel weight of each column that is to enter; refuse names that the schema does not have."""
+        choose(self.times, "times", TIMES)
+        self._check_weight(schema)
+        self._check_types(schema)
+        if self.label is not None:
+            require_column(schema, self.label, "label")
+            if self.label == self.weight:
+                raise InputError(f"label must name another column than weight, got {self.label!r} for both")
+        return self._weights(schema)
+
+    def _check_weight(self, schema: pa.Schema) -> None:
+        if self.weight is None:
+            return
+        require_column(schema, self.weight, "weight")
+        kind = schema.field(self.weight).type
+        if not is_numeric(kind):
+            raise InputError(f"weight must name a column of numbers, got {self.weight!r} of type {kind}")
+
+    def _check_types(self, schema: pa.Schema) -> None:
+        if self.types is None:
+            return
+        if not isinstance(self.types, Mapping):
+            raise InputTypeError(
+                f"types must be a dict of names of columns and what they are, got {self.types!r}; "
+                f"pass for example {{'zip': 'category'}}"
+            )
+        for name, kind in self.types.items():
+            require_column(schema, name, "types")
+            known = (*TYPES, *own_types())
+            if not isinstance(kind, str) or kind not in known:
+                raise InputError(f"types: column {name!r} must be one of {', '.join(known)}, got {kind!r}")
+            if name == self.weight and kind not in ("number", "ignore"):
+                raise InputError(f"types: column {name!r} weighs the rows and cannot be a {kind}; leave it out of types")
+
+    def _weights(self, schema: pa.Schema) -> dict[str, float]:
+        columns = self.columns
+        if columns is None:
+            return {name: 1.0 for name in schema.names if name not in (self.weight, self.label)}
+        if isinstance(columns, str) or not isinstance(columns, Mapping | Sequence):
+            raise InputTypeError(f"columns must be a list of names or a dict of names and weights, got {columns!r}")
+        chosen = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns, 1.0)
+        for name, share in chosen.items():
+            require_column(schema, name, "columns", many=True)
+            if name in (self.weight, self.label):
+                what = "the column of weights" if name == self.weight else "the label"
+                raise InputError(f"columns must not name {what}, got {name!r} for both")
+            if isinstance(share, bool) or not isinstance(share, int | float) or not (np.isfinite(share) and share >= 0):
+                raise InputError(f"columns: the weight of {name!r} must be a finite number of 0 or more, got {share!r}")
+            if share > 0 and (self.types or {}).get(name) == "ignore":
+                raise InputError(f"columns names {name!r}, which types says to ignore; leave it out of one of them")
+        if not any(chosen.values()):
+            raise InputError(f"columns must give at least one column a positive weight, got {columns!r}")
+        return {name: float(share) for name, share in chosen.items()}
+
+
+def require_column(schema: pa.Schema, name: Any, argument: str, *, many: bool = False) -> None:
+    """Refuse a name that the schema does not have."""
+    if name not in schema.names:
+        what = "columns of the source" if many else "a column of the source"
+        raise InputError(f"{argument} must name {what} ({listed(schema.names)}), got {name!r}")
+
+
+def listed(names: Sequence[str]) -> str:
+    """Return the first few names, quoted, and how many more there are."""
+    shown = ", ".join(map(repr, names[:8]))
+    return shown if len(names) <= 8 else f"{shown} and {len(names) - 8} more"
