@@ -236,6 +236,28 @@ def move():
     }
 
 
+def hash_word():
+    return {"zero": (np.uint64(0),), "all bits": (np.uint64(2**64 - 1),)}
+
+
+def number_word():
+    return {str(value): (value,) for value in (0.0, -0.0, 2.5, np.nan)}
+
+
+def hash_words():
+    return {"three words": (np.array([0, 1, 2**63], np.uint64), np.zeros(3, np.uint64))}
+
+
+def hash_numbers():
+    return {"four numbers": (np.array([0.0, -0.0, np.nan, 1e9]), np.zeros(4, np.uint64))}
+
+
+def hash_bytes():
+    # Nothing, less than a word, a word, and two words with a rest.
+    data = np.arange(200, 200 + 31, dtype=np.uint8)
+    return {"four texts": (np.array([0, 0, 4, 12, 31]), data, np.zeros(4, np.uint64))}
+
+
 CASES = {
     "criticisms.first_entry": first_entry,
     "distances.squared_l2_row": squared_l2_row,
@@ -245,6 +267,11 @@ CASES = {
     "gaussian.sums": gaussian_sums,
     "hadamard._walsh": walsh,
     "hadamard.fastfood": fastfood,
+    "hashing.hash_word": hash_word,
+    "hashing.number_word": number_word,
+    "hashing.hash_words": hash_words,
+    "hashing.hash_numbers": hash_numbers,
+    "hashing.hash_bytes": hash_bytes,
     "pool.next_swap": next_swap,
     "residual.subtract": subtract,
     "residual.best": residual_best,
@@ -305,8 +332,9 @@ def test_every_loop_has_cases():
 @pytest.mark.parametrize(("name", "case"), [(name, case) for name, build in CASES.items() for case in build()])
 def test_compiled_and_python_agree(name, case):
     loop, arguments = LOOPS[name], CASES[name]()[case]
-    # math.ldexp of Python takes no NumPy integers.
-    expected = called(loop.py_func, arguments, plain=name == "sums.accumulate")
+    with np.errstate(over="ignore"):  # hashes are products of whole numbers modulo 2^64
+        # math.ldexp of Python takes no NumPy integers.
+        expected = called(loop.py_func, arguments, plain=name == "sums.accumulate")
     got = called(loop, arguments)
     for mine, other in zip(got, expected, strict=True):
         assert_same(mine, other)
