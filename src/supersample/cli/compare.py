@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from supersample.cli.interrupts import starting
-from supersample.cli.options import as_json, page, progress, quiet, seed
+from supersample.cli.options import as_json, column_options, column_settings, page, progress, quiet, seed
 from supersample.cli.output import as_rows, say, tell, tell_json, text_table
 from supersample.cli.runner import is_data, load, run
 
@@ -25,6 +25,7 @@ __all__ = ["compare"]
     "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value up to which drift is reported."
 )
 @click.option("--rows", type=click.IntRange(min=0), default=5, show_default=True, help="Rows to show of each side.")
+@column_options
 @page
 @as_json
 @seed
@@ -41,6 +42,7 @@ def compare(
     seed: int | None,
     progress: bool | None,
     quiet: bool,
+    **columns: Any,
 ) -> None:
     """Tell whether LEFT and RIGHT are data of one kind, and in which columns and rows they differ.
 
@@ -52,8 +54,13 @@ def compare(
       supersample compare monday.ss tuesday.ss
       supersample compare monday.ss tuesday.parquet --fail-on-drift && deploy
       supersample compare monday.csv tuesday.csv --report drift.html
+      supersample compare monday.csv tuesday.csv --ignore session --times cycle
     """
-    options = {} if seed is None else {"random_state": seed}
+    chosen = column_settings(columns)
+    if chosen and not (is_data(left) and is_data(right)):
+        saved = left if not is_data(left) else right
+        raise click.UsageError(f"columns and types are those of the saved summary {saved}; leave --{next(iter(chosen))} out")
+    options = chosen | ({} if seed is None else {"random_state": seed})
     first, second = _both(left, right, options, progress=progress, quiet=quiet)
     found = first.compare(second)
     written: dict[str, str] = {}
@@ -62,7 +69,7 @@ def compare(
             from supersample.report import write_comparison
         written["report"] = str(write_comparison(first, second, page, comparison=found))
     drift = bool(found.rejects(level))
-    left_out = {note.name: note.note for note in first.columns if note.kind == "left out"}
+    left_out = {note.name: note.note for note in first.columns if not note.used and note.kind != "weight"}
     if as_json:
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
         tell_json(found.to_dict() | {"differs": drift, "level": level, "left_out": left_out} | sides | written)
@@ -76,7 +83,7 @@ def compare(
         click.get_current_context().exit(1)
 
 
-def _both(left: str, right: str, options: dict[str, int], *, progress: bool | None, quiet: bool) -> tuple["Summary", "Summary"]:
+def _both(left: str, right: str, options: dict[str, Any], *, progress: bool | None, quiet: bool) -> tuple["Summary", "Summary"]:
     """Load or make both summaries; a new one is made like the other."""
     if left == right == "-":
         raise click.UsageError("only one of LEFT and RIGHT can be standard input")
@@ -92,11 +99,11 @@ def _both(left: str, right: str, options: dict[str, int], *, progress: bool | No
 
     def summary(side: int, more: dict[str, Any]) -> "Summary":
         if is_data(names[side]):
-            return run(names[side], more | options, source=sources[side], progress=progress, quiet=quiet)
+            return run(names[side], more, source=sources[side], progress=progress, quiet=quiet)
         return load(names[side], ("LEFT", "RIGHT")[side])
 
-    one = summary(lead, {})
-    other = summary(1 - lead, {"like": one})
+    one = summary(lead, options)
+    other = summary(1 - lead, {"like": one} | {name: options[name] for name in ("random_state",) if name in options})
     return (other, one) if lead else (one, other)
 
 

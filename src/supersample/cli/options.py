@@ -1,14 +1,18 @@
 """Options shared by several commands, and the parsing of their values."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
 from supersample.cli.interrupts import starting
 from supersample.errors import InputError
 
-__all__ = ["FILE", "as_json", "bandwidth", "page", "page_file", "parse_columns", "progress", "quiet", "seed", "summary_file"]
+__all__ = [
+    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "page", "page_file", "parse_columns", "progress",
+    "quiet", "seed", "summary_file",
+]  # fmt: skip
 
 #: A path to write to.
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -57,7 +61,7 @@ def parse_columns(given: Sequence[str]) -> list[str] | dict[str, float] | None:
     >>> parse_columns(["a,b"]), parse_columns(["a,b=2", "c"])
     (['a', 'b'], {'a': 1.0, 'b': 2.0, 'c': 1.0})
     """
-    parts = [part.strip() for text in given for part in text.split(",") if part.strip()]
+    parts = _names(given)
     if not parts:
         return None
     if not any("=" in part for part in parts):
@@ -70,6 +74,57 @@ def parse_columns(given: Sequence[str]) -> list[str] | dict[str, float] | None:
         except ValueError:
             raise InputError(f"--columns must give a number as the weight of {name!r}, got {weight!r}") from None
     return chosen
+
+
+def parse_types(given: Sequence[str], ignored: Sequence[str]) -> dict[str, str] | None:
+    """Read what columns are, and names of columns to ignore.
+
+    >>> parse_types(["price=number", "zip=category"], ["note,url"])
+    {'price': 'number', 'zip': 'category', 'note': 'ignore', 'url': 'ignore'}
+    """
+    types = {}
+    for part in given:
+        name, mark, kind = part.rpartition("=")
+        if not mark or not name:
+            raise InputError(f"--type must be a column, an equals sign and what it is, as price=number, got {part!r}")
+        types[name.strip()] = kind.strip()
+    for name in _names(ignored):
+        if types.get(name, "ignore") != "ignore":
+            raise InputError(f"--ignore names column {name!r}, which --type says is a {types[name]}; leave it out of one of them")
+        types[name] = "ignore"
+    return types or None
+
+
+def _names(given: Sequence[str]) -> list[str]:
+    return [part.strip() for text in given for part in text.split(",") if part.strip()]
+
+
+def column_settings(options: dict[str, Any]) -> dict[str, Any]:
+    """Take the options of columns out of those of a command; return them as arguments of ss.summarize, if given."""
+    columns, types, ignored = (options.pop(name) for name in ("columns", "type", "ignore"))
+    found = {"columns": parse_columns(columns), "types": parse_types(types, ignored)}
+    found |= {name: options.pop(name) for name in ("label", "times")} | {"drop": _names(options.pop("drop")) or None}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+C = TypeVar("C", bound=Callable[..., Any])
+
+
+def column_options(command: C) -> C:
+    """Add the options that say what columns are and which of them count."""
+    added = (
+        click.option("--columns", multiple=True, metavar="A,B=2", help="Columns that count, with weights.  [default: all, alike]"),
+        click.option("--type", multiple=True, metavar="A=KIND", help="What a column is: number, boolean, category, text, time, "
+                     "vector or id.  [default: recognised]"),
+        click.option("--ignore", multiple=True, metavar="A,B", help="Columns that are kept, but do not count."),
+        click.option("--drop", multiple=True, metavar="A,B", help="Columns that are removed while reading: nothing keeps them."),
+        click.option("--label", metavar="COLUMN", help="A column that is compared, but does not count in the choice of rows."),
+        click.option("--times", type=click.Choice(["ignore", "cycle", "level"]), help="What times count for: nothing, hour and "
+                     "day of week, or the time itself.  [default: ignore]"),
+    )  # fmt: skip
+    for option in reversed(added):
+        command = option(command)
+    return command
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="Print one JSON object instead of text.")

@@ -7,7 +7,18 @@ from typing import Any
 import click
 
 from supersample.cli.interrupts import starting
-from supersample.cli.options import FILE, as_json, bandwidth, page, parse_columns, progress, quiet, seed, summary_file
+from supersample.cli.options import (
+    FILE,
+    as_json,
+    bandwidth,
+    column_options,
+    column_settings,
+    page,
+    progress,
+    quiet,
+    seed,
+    summary_file,
+)
 from supersample.cli.output import say, tell, tell_json, text_table
 from supersample.cli.runner import load, run
 
@@ -19,7 +30,7 @@ __all__ = ["summarize"]
 @click.option("-o", "--output", type=FILE, callback=summary_file, help="Save the summary, to show, compare, merge or report.")
 @click.option("-p", "--prototypes", type=click.IntRange(min=1), help="Rows that stand for the data.  [default: 100]")
 @click.option("-c", "--criticisms", type=click.IntRange(min=0), help="Rows that these miss.  [default: 20]")
-@click.option("--columns", multiple=True, metavar="A,B=2", help="Columns that count, with weights.  [default: all, alike]")
+@column_options
 @click.option("--weight", metavar="COLUMN", help="The column that says what each row counts for.")
 @click.option("--kernel", metavar="NAME", help="gaussian, laplacian, cauchy, matern12, matern32 or matern52.")
 @click.option(
@@ -47,6 +58,7 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
       zcat events.ndjson.gz | supersample summarize - -o events.ss
       supersample summarize big/ -o big.ss --checkpoint big.checkpoint --seed 1
       supersample summarize today.csv --like logs.ss -o today.ss
+      supersample summarize orders.csv --type zip=category --ignore note --label churned
     """
     quiet = options.pop("quiet")
     _refuse_equal({"--output": output, "--report": page, "--checkpoint": options["checkpoint"]})
@@ -84,9 +96,9 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     """Return the arguments of ss.summarize that were given; the others keep its defaults."""
     with starting():
         from supersample.summary.summarizing import Options
-    options["columns"] = parse_columns(options["columns"])
+    settings = column_settings(options)
     names = (*(field.name for field in fields(Options)), "checkpoint")
-    settings = {name: options[name] for name in names if options[name] is not None}
+    settings |= {name: options[name] for name in names if options.get(name) is not None}
     if options["seed"] is not None:
         settings["random_state"] = options["seed"]
     if options["like"] is not None:

@@ -7,7 +7,6 @@ only on the partitions and their order, never on which worker runs a task, when,
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from functools import reduce
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -16,7 +15,6 @@ import pyarrow.compute as pc
 from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 from supersample.records.sources import open_source
-from supersample.records.sources.schema import conform, promote
 from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE
 from supersample.summary import Summary
@@ -101,12 +99,7 @@ def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
     if not tables:
         what = "row" if request.weight is None else f"row of positive weight in column {request.weight!r}"
         raise InputError(f"source must have at least one {what}, got none from {label}")
-    schema = reduce(lambda left, right: promote(left, right, label), (table.schema for table in tables))
-    state: State = states.init(request, schema)
-    for table in tables:
-        for batch in table.combine_chunks().to_batches():
-            state = states.update(state, conform(batch, schema, label))
-    return packed(states.like(states.settle(state), request.settings))
+    return packed(states.learned_from(request, tables, label))
 
 
 def packed(state: State) -> bytes:

@@ -55,7 +55,7 @@ def read(summary: Summary) -> Parts:
 
 def kinds_of(columns: Sequence[ColumnNote], table: pa.Table) -> dict[str, str]:
     """Return the kind of each of the user's columns, in the order of the table."""
-    kinds = {column.name: column.kind for column in columns}
+    kinds = {column.name: column.kind if column.used or column.kind == "weight" else "left out" for column in columns}
     return {name: kinds.get(name, "left out") for name in table.column_names if name not in RESERVED}
 
 

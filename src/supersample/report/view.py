@@ -209,7 +209,7 @@ def _trace(summary: Summary) -> Trace:
 
 
 def _line(column: ColumnNote) -> ColumnLine:
-    if column.kind in ("left out", "weight"):
+    if not column.used:
         counts = "not in the kernel"
     else:
         counts = words.count(column.width, "number") + ("" if column.weight == 1 else f", weight {words.amount(column.weight)}")

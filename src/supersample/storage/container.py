@@ -18,7 +18,8 @@ from supersample.errors import InputError
 
 __all__ = ["DAMAGE", "FORMAT_VERSION", "Contents", "from_bytes", "to_bytes"]
 
-FORMAT_VERSION = 1
+#: The version that is written; all from 1 on are read.
+FORMAT_VERSION = 2
 _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
@@ -68,10 +69,10 @@ def from_bytes(data: bytes, name: str) -> Contents:
     body, digest = data[:-_DIGEST], data[-_DIGEST:]
     if hashlib.sha256(body).digest() != digest:
         raise InputError(f"{name} is damaged or cut off: its checksum does not fit; copy it again or create it again")
-    if version != FORMAT_VERSION:
+    if not 1 <= version <= FORMAT_VERSION:
         raise InputError(
-            f"{name} has format version {version} and this supersample reads version {FORMAT_VERSION}; use a newer release, or "
-            f"create the summary again"
+            f"{name} has format version {version} and this supersample reads versions 1 to {FORMAT_VERSION}; use a newer "
+            f"release, or create the summary again"
         )
     try:
         return _parsed(body, length)

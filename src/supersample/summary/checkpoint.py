@@ -5,7 +5,7 @@ import hashlib
 import itertools
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ import pyarrow as pa
 from supersample._files import beside, read_file, write_atomically
 from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
+from supersample.records.encoding import ColumnOptions
 from supersample.records.sources import Source
 from supersample.summary.state import State, WarmUp
 from supersample.summary.state_file import restore, store
@@ -116,10 +117,9 @@ def fingerprint(given: Source, state: WarmUp, random_state: RandomState) -> dict
     """Return what must be equal for a run to resume from a checkpoint, as plain values."""
     request = state.request
     settings = request.settings
-    features, columns = settings.features, request.columns
-    chosen: list[Any] | None = None if columns is None else list(columns)
-    if isinstance(columns, Mapping):
-        chosen = [list(pair) for pair in columns.items()]  # lists, since JSON has no tuples
+    features, defaults = settings.features, ColumnOptions().to_plain()
+    # What is left at its default is None, as are options that an earlier version did not have.
+    options = {name: None if value == defaults[name] else value for name, value in request.options.to_plain().items()}
     # A second call with the same generator, or with None, has another seed, so the seed of the file is used.
     repeats = random_state is not None and not isinstance(random_state, np.random.Generator)
     alike = None
@@ -129,8 +129,8 @@ def fingerprint(given: Source, state: WarmUp, random_state: RandomState) -> dict
     return {
         "source": dict(given.identity),
         "columns": [f"{field.name}: {field.type}" for field in given.schema],
-        "chosen": chosen,
-        "weight": request.weight,
+        "chosen": options.pop("columns"),
+        **options,
         "prototypes": settings.n_prototypes,
         "criticisms": settings.n_criticisms,
         "kernel": repr(settings.kernel),

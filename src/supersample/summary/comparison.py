@@ -182,10 +182,10 @@ def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
     In the kernel, values that go missing after the first rows have only one coordinate for all columns together.
     """
     rows = state.kept.at(held.background.rows.positions).combine_chunks()
-    for block in state.encoding.blocks:
-        column = rows.column(block.name).combine_chunks()
+    (batch,) = rows.to_batches()
+    for block in (*state.encoding.blocks, *state.encoding.aside):
         out = np.zeros((rows.num_rows, block.width + 1))
-        absent = block.fill(column if isinstance(column, pa.Array) else column.chunk(0), out[:, :-1])
+        absent = block.fill(state.encoding.column(batch, block.name), out[:, :-1])
         if absent is not None:
             out[:, -1] = absent
         yield block.name, out

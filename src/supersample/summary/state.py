@@ -5,7 +5,9 @@ rows are cut into batches.
 """
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -17,9 +19,9 @@ from supersample._typing import Floats
 from supersample._validation import check_weights
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
-from supersample.records.encoding import ColumnChoice, Encoding, check_columns, learn, require_same, weights_of
+from supersample.records.encoding import ColumnOptions, Encoding, learn, require_same, weights_of
 from supersample.records.sources.conforming import conformed, described
-from supersample.records.sources.schema import plain_schema
+from supersample.records.sources.schema import conform, plain_schema, promote
 from supersample.selection import stream
 from supersample.selection.stream import merging
 from supersample.selection.stream.lifecycle import Stream
@@ -29,8 +31,8 @@ from supersample.summary.outcome import MmdPoint, measure
 from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = [
-    "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "like", "merge", "part", "require_same_maps",
-    "settle", "update",
+    "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "learned_from", "like", "merge", "part",
+    "require_same_maps", "settle", "update",
 ]  # fmt: skip
 
 #: MMD is measured after this many rows, and each time their number has doubled.
@@ -42,14 +44,18 @@ class Request:
     """The request of the user: the settings of the stream, and which columns enter the kernel."""
 
     settings: Settings
-    columns: ColumnChoice = None
-    weight: str | None = None
+    options: ColumnOptions = ColumnOptions()
+
+    @property
+    def weight(self) -> str | None:
+        """The column of row weights."""
+        return self.options.weight
 
     def check(self, schema: pa.Schema) -> None:
         """Refuse a request that is impossible for rows with this schema."""
         require(plain_schema(schema, "the table").equals(schema), "the table has columns of types that are not read")
         self.settings.check()
-        check_columns(schema, self.columns, self.weight)
+        self.options.check(schema)
 
 
 class Maps(NamedTuple):
@@ -132,27 +138,39 @@ State = WarmUp | Running
 
 def check_encoding(encoding: Encoding, request: Request, schema: pa.Schema) -> None:
     """Refuse an encoding that does not fit the table's columns, or whose fields or notes are invalid."""
-    for each in (encoding, *encoding.blocks, *encoding.notes):
+    for each in (encoding, *encoding.blocks, *encoding.aside, *encoding.notes, *dict(encoding.readings).values()):
         check_fields(each)
     encoding.check(schema)
     require(encoding.weight_column == request.weight, "encoding and request differ in the column of weights")
     require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")
-    used = {block.name: (block.called, block.width, block.weight) for block in encoding.blocks}
+    used = {block.name: (block.width, block.weight) for block in encoding.blocks}
     for note in encoding.notes:
-        left = ("weight" if note.name == encoding.weight_column else "left out", 0, 0.0)
-        require((note.kind, note.width, note.weight) == used.get(note.name, left), "notes and encoding differ in a column")
+        require((note.width, note.weight) == used.get(note.name, (0, 0.0)), "notes and encoding differ in a column")
+        weighs = note.name == encoding.weight_column
+        require((note.kind == "weight") == weighs, "notes and encoding differ in the column of weights")
 
 
 def init(request: Request, schema: pa.Schema) -> WarmUp:
     """Return the state of a summary that has seen nothing."""
-    check_columns(schema, request.columns, request.weight)
-    return WarmUp(request, schema, RowStore.none(schema))
+    kept = request.options.kept(schema)
+    request.options.check(kept)
+    return WarmUp(request, kept, RowStore.none(kept))
 
 
 def like(state: Running, settings: Settings) -> WarmUp:
     """Return an empty state with the encoding and the feature maps of a settled one."""
     request, maps = replace(state.request, settings=settings), Maps(state.encoding, state.stream.fixed_plan)
     return WarmUp(request, state.schema, RowStore.none(state.schema), maps)
+
+
+def learned_from(request: Request, tables: Sequence[pa.Table], label: str) -> WarmUp:
+    """Return an empty state whose encoding and feature maps are those of some rows of the source."""
+    schema = reduce(lambda left, right: promote(left, right, label), (table.schema for table in tables))
+    state: State = init(request, schema)
+    for table in tables:
+        for batch in table.combine_chunks().to_batches():
+            state = update(state, conform(batch, schema, label))  # `update` drops what is to be dropped
+    return like(settle(state), request.settings)
 
 
 def part(empty: WarmUp, index: int) -> Running:
@@ -169,7 +187,7 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     """Return the state after some more rows; the state passed in stays as it was."""
     if batch.num_rows == 0:
         return state
-    batch = conformed(batch, state.schema)
+    batch = conformed(state.request.options.rest(batch), state.schema)
     if isinstance(state, Running):
         return _feed(state, batch)
     if state.maps is not None:
@@ -225,7 +243,7 @@ def require_same_maps(left: Stream, right: Stream) -> None:
 def _warmed_up(state: WarmUp) -> Running:
     """End the warm-up: learn the encoding from the rows that wait, and feed them to the stream."""
     request, table = state.request, state.kept.table
-    running = _running(state, learn(table.slice(0, WARM_UP), request.columns, request.weight), request.settings)
+    running = _running(state, learn(table.slice(0, WARM_UP), request.options), request.settings)
     for batch in table.combine_chunks().to_batches():
         running = _feed(running, batch)
     return running

@@ -10,7 +10,7 @@ from supersample._checks import require
 from supersample._stored import UnknownNameError
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.records.encoding import ColumnChoice, Encoding
+from supersample.records.encoding import ColumnOptions, Encoding
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import Plan, Settings
 from supersample.storage.codec import pack, unpack
@@ -28,15 +28,13 @@ def store(
     """Return the bytes of a file that holds a state and, if given, its settled form and its outcome."""
     arrays: list[np.ndarray[Any, Any]] = []
     request, kept = state.request, state.kept.compact()
-    columns: Any = request.columns
     running, maps = (state, None) if isinstance(state, Running) else (None, state.maps)
     header = {
         "kind": kind,
         "source": source,
         "more": more,
         "settings": pack(request.settings, arrays),
-        "columns": dict(columns) if isinstance(columns, Mapping) else None if columns is None else list(columns),
-        "weight": request.weight,
+        "options": request.options.to_plain(),
         "encoding": _plain(running.encoding if running is not None else None if maps is None else maps.encoding),
         "plan": pack(running.shared if running is not None else None if maps is None else maps.plan, arrays),
         "stream": pack(None if running is None else running.stream, arrays),
@@ -79,8 +77,9 @@ def _restored(contents: Contents) -> Restored:
     kept = RowStore(_expect(unpack(header["positions"], arrays), np.ndarray), contents.table)
     kept.check()
     settings = _expect(unpack(header["settings"], arrays), Settings)
-    columns: ColumnChoice = header["columns"]
-    request = Request(settings, columns, header["weight"])
+    # Format 1 has these two, and no other options.
+    asked = header["options"] if "options" in header else {name: header[name] for name in ("columns", "weight")}
+    request = Request(settings, ColumnOptions.of(asked))
     request.check(kept.table.schema)
     plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
     path = _expect(unpack(header["history"], arrays), tuple)

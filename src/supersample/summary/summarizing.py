@@ -2,9 +2,11 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import Any, cast
+from typing import Any, Literal, cast
+
+import pyarrow as pa
 
 from supersample._files import as_path, behind_link
 from supersample._random import as_seed
@@ -14,9 +16,9 @@ from supersample.errors import InputError, InputTypeError
 from supersample.features import FeaturesLike
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.records.encoding import ColumnChoice
+from supersample.records.encoding import ColumnChoice, ColumnOptions, weights_of
 from supersample.records.sources import Source, open_source
-from supersample.selection.stream.plan import settings_of
+from supersample.selection.stream.plan import WARM_UP, settings_of
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
@@ -40,6 +42,10 @@ class Options:
     prototypes: int = 100
     criticisms: int = 20
     columns: ColumnChoice = None
+    types: Mapping[str, str] | None = None
+    label: str | None = None
+    times: Literal["ignore", "cycle", "level"] = "ignore"
+    drop: Sequence[str] = ()
     weight: str | None = None
     kernel: KernelLike = "gaussian"
     bandwidth: Bandwidth = "median"
@@ -55,7 +61,9 @@ class Options:
                 f"weight must be the name of a column, got {type(options.weight).__name__}; add the weights to the source as a "
                 f"column, or use SuperSampler.fit(X, sample_weight=...)"
             )
-        return replace(options, columns=_plain_columns(options.columns))
+        if isinstance(options.drop, str) or not all(isinstance(each, str) for each in options.drop):
+            raise InputTypeError(f"drop must be a list of names of columns, got {options.drop!r}; pass ['email'] for one")
+        return replace(options, columns=_plain_columns(options.columns), drop=tuple(options.drop))
 
     def request(self, random_state: RandomState) -> Request:
         """Check the options and return them as a request."""
@@ -65,7 +73,7 @@ class Options:
             kernel=self.kernel, bandwidth=self.bandwidth, features=self.features, n_features=self.n_features, search="auto",
             random_state=random_state,
         )  # fmt: skip
-        return Request(settings, self.columns, self.weight)
+        return Request(settings, ColumnOptions(self.columns, self.weight, self.types, self.label, self.times, tuple(self.drop)))
 
     def empty_like(self, like: Any, random_state: RandomState) -> WarmUp:
         """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
@@ -75,7 +83,7 @@ class Options:
             )
         other = like._fixed()
         theirs = other.request.settings
-        same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "weight": other.request.weight}
+        same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms} | vars(other.request.options)
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not field.default and value != field.default and value != same.get(field.name, field.default):
@@ -92,6 +100,10 @@ def summarize(
     criticisms: int = 20,
     *,
     columns: ColumnChoice = None,
+    types: Mapping[str, str] | None = None,
+    label: str | None = None,
+    times: Literal["ignore", "cycle", "level"] = "ignore",
+    drop: Sequence[str] = (),
     weight: str | None = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
@@ -112,6 +124,12 @@ def summarize(
     prototypes, criticisms: how many rows to choose.
     columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
         chosen rows are kept.
+    types: what columns are, by name, where it is not what was recognised: "number", "boolean", "category", "text", "time",
+        "vector", "id" or "ignore". Ids stay out of the kernel.
+    label: a column that is kept and compared, but stays out of the kernel.
+    times: what times do in the kernel: nothing ("ignore"), hour of day and day of week ("cycle"), or the time itself
+        ("level"), so that rows of other times are unlike.
+    drop: columns that are removed while reading: they are neither kept nor counted, and no file or page has them.
     weight: the column of row weights.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
     like: a Summary whose encoding, kernel, features and sizes are reused, so that the two can be merged and compared. If it has
@@ -131,7 +149,7 @@ def summarize(
     """
     options = Options.of(locals())
     given = open_source(source)
-    state = states.init(options.request(random_state), given.schema) if like is None else options.empty_like(like, random_state)
+    state = _empty(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
     tell = _teller(progress, given.label)
     if checkpoint is None:
         return _summary(_run(given, state, None, tell), given.label)
@@ -144,6 +162,19 @@ def summarize(
     )
     with exclusive_lock(saver.path, "checkpoint"):
         return _summary(_run(given, saver.resume() or state, saver, tell), given.label)
+
+
+def _empty(given: Source, request: Request) -> WarmUp:
+    """Return the state to start from: if the source can be read out of order, with maps from rows spread over all of it."""
+    state = states.init(request, given.schema)
+    if given.sample is None or (given.n_rows is not None and given.n_rows <= WARM_UP):
+        return state
+    table = given.sample(WARM_UP)
+    if table.num_rows < WARM_UP:
+        return state  # these are all rows, and the warm-up learns from them
+    if request.weight is not None:  # weights that cannot be are refused in their turn, with the number of their row
+        table = table.filter(pa.array(weights_of(table.column(request.weight).combine_chunks()) > 0))
+    return states.learned_from(request, [table], given.label) if table.num_rows else state
 
 
 def _summary(state: State, label: str) -> Summary:

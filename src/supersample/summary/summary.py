@@ -139,8 +139,8 @@ class Summary:
         own = isinstance(rows, pa.Table)
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
         ready = self._ready().settled
-        encoding, schema = ready.encoding, ready.schema
-        parts = [encoding.points(conformed(batch, schema)) for batch in given.batches(0)]
+        encoding, schema, options = ready.encoding, ready.schema, ready.request.options
+        parts = [encoding.points(conformed(options.rest(batch), schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
     def weights(self, weighting: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
@@ -242,7 +242,7 @@ class Summary:
         nearer = ""
         if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < n_seen:
             nearer = f", {outcome.random_mmd / outcome.mmd:.1f} times nearer to the data than rows at random"
-        left_out = [note.name for note in notes if note.kind == "left out"]
+        left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
         stand = "row stands" if outcome.prototypes.size == 1 else "rows stand"
         lines = [

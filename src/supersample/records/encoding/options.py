@@ -28,7 +28,7 @@ class ColumnOptions:
 
     columns: those that enter the kernel, with weights if it is a mapping. weight: the column of row weights. types: what
     columns are, against what would be recognised. label: a column that is kept and compared, but stays out of the kernel.
-    times: what times do in the kernel.
+    times: what times do in the kernel. drop: columns that are removed from every row before anything else.
     """
 
     columns: ColumnChoice = None
@@ -36,11 +36,12 @@ class ColumnOptions:
     types: Mapping[str, str] | None = None
     label: str | None = None
     times: str = "ignore"
+    drop: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnOptions":
         """Return the options that `to_plain` described."""
-        return cls(**plain)
+        return cls(**{name: tuple(value) if name == "drop" else value for name, value in plain.items()})
 
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values that can be stored as JSON and compared."""
@@ -51,7 +52,22 @@ class ColumnOptions:
             "types": None if types is None else dict(types),
             "label": self.label,
             "times": self.times,
+            "drop": list(self.drop),
         }
+
+    def kept(self, schema: pa.Schema) -> pa.Schema:
+        """Return the schema without the columns that are dropped; refuse names that it does not have."""
+        for name in self.drop:
+            require_column(schema, name, "drop", many=True)
+        kept = [field for field in schema if field.name not in self.drop]
+        if not kept:
+            raise InputError(f"drop must leave at least one column, got all of them ({listed(schema.names)}); keep one")
+        return pa.schema(kept)
+
+    def rest(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch without the columns that are dropped, if it still has them."""
+        gone = [name for name in self.drop if name in batch.schema.names]
+        return batch.drop_columns(gone) if gone else batch
 
     def check(self, schema: pa.Schema) -> dict[str, float]:
         """Return the kernel weight of each column that is to enter; refuse names that the schema does not have."""

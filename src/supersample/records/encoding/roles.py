@@ -19,7 +19,7 @@ __all__ = ["Role", "forced_role", "role_of"]
 _ENOUGH = 20
 #: Whole numbers are ids if more than this share of them differ, and this share of the steps from row to row goes up.
 _NEARLY_ALL, _UPWARDS = 0.95, 0.99
-_ID_NAME = re.compile(r"(^|[\W_])(id|ids|key|uuid|guid|rowid|index)$|[a-z]I[dD]$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(^|[\W_])(?i:id|ids|key|uuid|guid|rowid|index)$|[a-z]I[dD]$")
 
 
 @dataclass(frozen=True)
@@ -90,9 +90,9 @@ def _text(name: str, column: pa.Array) -> Role:
     reading = recognise(column)
     if reading is not None:
         values, _ = reading.read(column)
-        if reading.kind != "number":
-            return _unless_constant(values, Role(reading.kind, "", reading)) if reading.kind == "boolean" else Role("time", "", reading)
-        found = _number(name, values)
+        if reading.kind == "time":
+            return Role("time", "", reading)
+        found = _number(name, values) if reading.kind == "number" else _unless_constant(values, Role("boolean"))
         return Role(found.kind, found.why, reading)
     present = pc.value_counts(column.cast(pa.large_string()).drop_null())
     values, counts = present.field("values").to_pylist(), present.field("counts").to_numpy(zero_copy_only=False)

@@ -241,7 +241,7 @@ def _block(role: Role, name: str, values: pa.Array, weight: float, times: str) -
 
 def require_same(left: Encoding, right: Encoding) -> None:
     """Raise MismatchError if two encodings map the same row to different points."""
-    if left.to_plain()["blocks"] != right.to_plain()["blocks"]:
+    if any(left.to_plain()[part] != right.to_plain()[part] for part in ("blocks", "aside", "readings")):
         names = [each.name for each in left.blocks], [each.name for each in right.blocks]
         what = f"columns {names[0]} and {names[1]}" if names[0] != names[1] else "the same columns, scaled differently"
         raise MismatchError(

@@ -7,10 +7,11 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from supersample._compiled.hashing import hash_bytes, hash_words
 from supersample._typing import Floats
 from supersample.errors import InputError
 
-__all__ = ["is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of"]
+__all__ = ["hashes_of", "is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of"]
 
 #: How many of each unit of time make a second.
 _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -84,6 +85,21 @@ def vectors_of(column: pa.Array, length: int, name: str) -> tuple[Floats, Floats
     values = np.full((len(column), length), np.nan)
     values[present] = numbers_of(full.flatten()).reshape(present.size, length)
     return values, absent
+
+
+def hashes_of(values: pa.Array) -> npt.NDArray[np.uint64]:
+    """Return the hash of each text, whole number or boolean; there must be no missing values."""
+    out = np.empty(len(values), dtype=np.uint64)
+    if is_text(values.type):
+        texts = values.cast(pa.large_string())
+        offsets = np.frombuffer(texts.buffers()[1], dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
+        data = texts.buffers()[2]
+        hash_bytes(offsets, np.empty(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8), out)
+    else:
+        unsigned = pa.types.is_uint64(values.type)
+        words = values.to_numpy(zero_copy_only=False).astype(np.uint64 if unsigned else np.int64)
+        hash_words(words.view(np.uint64), out)
+    return out
 
 
 def _lengths(lists: pa.Array) -> Floats:

@@ -33,6 +33,7 @@ class Source:
     n_rows: int | None
     identity: Mapping[str, Any]
     batches: Callable[[int], Batches]
+    sample: Callable[[int], pa.Table] | None = None
 
 
 def pieces(batch: pa.RecordBatch | pa.Table) -> Iterator[Any]:
