@@ -1,0 +1,5 @@
+"""Columns of text that hold numbers, times or truth values: recognised on the first rows, then read in one fixed way."""
+
+from supersample.records.reading.column import Reading, recognise
+
+__all__ = ["Reading", "recognise"]
