@@ -11,8 +11,11 @@ import pytest
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.records.encoding import ColumnOptions, Encoding, learn, require_same
 
+#: Nothing is asked of the columns.
+PLAIN = ColumnOptions()
 
-def _learned(options=ColumnOptions(), /, **data):
+
+def _learned(options=PLAIN, /, **data):
     table = pa.table(data)
     encoding = learn(table, options)
     (batch,) = table.combine_chunks().to_batches()
@@ -243,7 +246,7 @@ def test_huge_and_tiny_numbers_do_not_overflow():
         assert np.abs(points).max() <= 40.0
 
 
-def _roles(options=ColumnOptions(), /, **data):
+def _roles(options=PLAIN, /, **data):
     return {note.name: note.kind for note in _learned(options, x=np.random.default_rng(1).normal(size=60), **data)[0].notes}
 
 
@@ -294,7 +297,10 @@ def test_types_override_what_was_recognised():
         (ColumnOptions(types={"x": "colour"}), r"types: column 'x' must be one of number, boolean.*, got 'colour'"),
         (ColumnOptions(types=["x"]), r"types must be a dict of names of columns and what they are, got \['x'\]"),
         (ColumnOptions(types={"c": "number"}), r"types: column 'c' of type string cannot be a number.*choose another type"),
-        (ColumnOptions(types={"x": "vector"}), r"types: column 'x' of type double cannot be a vector: it was recognised as number"),
+        (
+            ColumnOptions(types={"x": "vector"}),
+            r"types: column 'x' of type double cannot be a vector: it was recognised as number",
+        ),
         (ColumnOptions(types={"w": "text"}, weight="w"), r"column 'w' weighs the rows and cannot be a text"),
         (ColumnOptions(label="z"), r"label must name a column of the source"),
         (ColumnOptions(label="w", weight="w"), r"label must name another column than weight, got 'w' for both"),

@@ -90,7 +90,9 @@ def parse_types(given: Sequence[str], ignored: Sequence[str]) -> dict[str, str] 
         types[name.strip()] = kind.strip()
     for name in _names(ignored):
         if types.get(name, "ignore") != "ignore":
-            raise InputError(f"--ignore names column {name!r}, which --type says is a {types[name]}; leave it out of one of them")
+            raise InputError(
+                f"--ignore names column {name!r}, which --type says is a {types[name]}; leave it out of one of them"
+            )
         types[name] = "ignore"
     return types or None
 
@@ -113,11 +115,11 @@ C = TypeVar("C", bound=Callable[..., Any])
 def column_options(command: C) -> C:
     """Add the options that say what columns are and which of them count."""
     added = (
-        click.option("--columns", multiple=True, metavar="A,B=2", help="Columns that count, with weights.  [default: all, alike]"),
+        click.option("--columns", multiple=True, metavar="A,B=2", help="Columns that count, with weights.  [default: all]"),
         click.option("--type", multiple=True, metavar="A=KIND", help="What a column is: number, boolean, category, text, time, "
                      "vector or id.  [default: recognised]"),
         click.option("--ignore", multiple=True, metavar="A,B", help="Columns that are kept, but do not count."),
-        click.option("--drop", multiple=True, metavar="A,B", help="Columns that are removed while reading: nothing keeps them."),
+        click.option("--drop", multiple=True, metavar="A,B", help="Columns that are removed while reading, and kept nowhere."),
         click.option("--label", metavar="COLUMN", help="A column that is compared, but does not count in the choice of rows."),
         click.option("--times", type=click.Choice(["ignore", "cycle", "level"]), help="What times count for: nothing, hour and "
                      "day of week, or the time itself.  [default: ignore]"),

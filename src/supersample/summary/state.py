@@ -44,7 +44,7 @@ class Request:
     """The request of the user: the settings of the stream, and which columns enter the kernel."""
 
     settings: Settings
-    options: ColumnOptions = ColumnOptions()
+    options: ColumnOptions
 
     @property
     def weight(self) -> str | None:

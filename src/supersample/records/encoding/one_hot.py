@@ -13,6 +13,7 @@ from supersample.records.encoding.values import is_text
 
 __all__ = ["Category"]
 
+
 @built_in("category", "Category", values=tuple_of(TEXT))
 @dataclass(frozen=True)
 class Category(ColumnType):

@@ -81,7 +81,7 @@ def forced_role(name: str, column: pa.Array, asked: str) -> Role:
 
 def _cannot(name: str, kind: pa.DataType, asked: str, why: str) -> InputError:
     return InputError(
-        f"types: column {name!r} of type {kind} cannot be a {asked}: {why}; choose another type for it, or 'ignore', or convert "
+        f"types: column {name!r} of type {kind} cannot be a {asked}: {why}; choose another type, or 'ignore', or convert "
         f"the column"
     )
 
@@ -99,7 +99,9 @@ def _text(name: str, column: pa.Array) -> Role:
     if len(values) == 1 and int(counts[0]) == len(column) and len(column) >= _ENOUGH:
         return Role("constant")
     kind = text_role(values, counts, name)
-    return Role(kind, f"looks like an id: {len(values):,} different values in {int(counts.sum()):,} rows" if kind == "id" else "")
+    return Role(
+        kind, f"looks like an id: {len(values):,} different values in {int(counts.sum()):,} rows" if kind == "id" else ""
+    )
 
 
 def _number(name: str, column: pa.Array) -> Role:

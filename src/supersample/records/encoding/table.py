@@ -35,8 +35,8 @@ class ColumnNote:
 
     kind: its role: "number", "boolean", "category", "text", "time", "vector", "id", "constant", "weight", the name of a
     registered type, or "other". Summaries of format 1 say "left out" of every column that is not in the kernel.
-    width: coordinates in the kernel, 0 if it is left out, with the reason in `note`; weight: how many ordinary columns it counts
-    for.
+    width: coordinates in the kernel, 0 if it is left out, with the reason in `note`.
+    weight: how many ordinary columns it counts for.
     """
 
     name: str
@@ -101,6 +101,7 @@ class Encoding:
         if not {*readings, *(block.name for block in self.aside)} <= set(schema.names):
             raise InputError(f"an encoding must read columns of {listed(schema.names)}, got {sorted(readings)}")
         for name, reading in readings.items():
+            reading.check()
             if not is_text(schema.field(name).type):
                 raise InputError(f"column {name!r} must be text to be read as {reading.kind}")
         for block in (*self.blocks, *self.aside):
@@ -212,7 +213,9 @@ def _learned(
             if isinstance(block, LeftOut):
                 return role_of(name, column), block
     if asked in own_types():
-        raise InputError(f"types: column {name!r} of type {column.type} is not taken by the column type {asked!r}; choose another")
+        raise InputError(
+            f"types: column {name!r} of type {column.type} is not taken by the column type {asked!r}; choose another"
+        )
     role = role_of(name, column) if asked is None else forced_role(name, column, asked)
     if role.why and not (forced and role.kind == "id" and asked != "id"):
         return role, LeftOut(role.why)

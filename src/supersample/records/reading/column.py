@@ -9,16 +9,17 @@ import pyarrow.compute as pc
 from supersample._checks import require
 from supersample._stored import TEXT, one_of, stored
 from supersample.records.reading import numbers, times, truths
-from supersample.records.reading.texts import absent, as_text, tidied
+from supersample.records.reading.texts import LEAST, LEAST_ASKED, absent, as_text, tidied
 
 __all__ = ["Reading", "recognise"]
 
 _FORMS = {"number": numbers.FORMS, "time": times.FORMS, "boolean": truths.FORMS}
 _READERS = {"number": numbers.numbers_in, "time": times.times_in, "boolean": truths.truths_in}
+_TYPES = {"number": pa.float64(), "time": pa.timestamp("us"), "boolean": pa.bool_()}
 _CALLED = {"number": "numbers", "time": "dates", "boolean": "truth values"}
 
 
-@stored("Reading", {"kind": one_of("number", "time", "boolean"), "form": TEXT, "unit": TEXT, "note": TEXT})
+@stored("TextReading", {"kind": one_of("number", "time", "boolean"), "form": TEXT, "unit": TEXT, "note": TEXT})
 @dataclass(frozen=True)
 class Reading:
     """How a column stored as text is read.
@@ -39,6 +40,11 @@ class Reading:
         """Raise a ValueError if no column can be read like this."""
         require(self.kind in _FORMS, f"a column can be read as one of {', '.join(_FORMS)}, not as {self.kind}")
         require(self.form in _FORMS[self.kind], f"a column of kind {self.kind} has a form of its own, not {self.form}")
+
+    @property
+    def type(self) -> pa.DataType:
+        """The Arrow type of the values that are read."""
+        return _TYPES[self.kind]
 
     @property
     def words(self) -> str:
@@ -62,11 +68,12 @@ class Reading:
         return values.take(coded.indices), int(count)
 
 
-def recognise(column: pa.Array) -> Reading | None:
-    """Return how a column of text is to be read, from its first rows; None if it is to stay text.
+def recognise(column: pa.Array, asked: str | None = None) -> Reading | None:
+    """Return how a column of text is to be read, from some of its rows; None if it is to stay text.
 
-    At least 95% of the rows that are not missing must parse, all in one convention: one decimal mark, one order of day and
-    month. Digits with superfluous leading zeros ("00123") are codes: if more than 1% of the rows hold such, the column does.
+    asked: the kind that users say it has; then half of its values must parse, and no other kind is tried. Else at least 95% of
+    the rows that are not missing must parse. All must follow one convention: one decimal mark, one order of day and month.
+    Digits with superfluous leading zeros ("00123") are codes, and if more than 1% of the rows hold such, the column does.
     """
     found = pc.value_counts(tidied(as_text(column).drop_null()))
     texts, counts = found.field("values"), np.asarray(found.field("counts").to_numpy(), dtype=np.int64)
@@ -74,10 +81,11 @@ def recognise(column: pa.Array) -> Reading | None:
     texts, counts = texts.filter(present), counts[present.to_numpy(zero_copy_only=False)]
     if len(texts) == 0:
         return None
-    if (truth := truths.recognise_truths(texts, counts)) is not None:
+    least = LEAST if asked is None else LEAST_ASKED
+    if asked in (None, "boolean") and (truth := truths.recognise_truths(texts, counts, least)) is not None:
         return Reading("boolean", truth)
-    if (number := numbers.recognise_numbers(texts, counts)) is not None:
+    if asked in (None, "number") and (number := numbers.recognise_numbers(texts, counts, least)) is not None:
         return Reading("number", *number)
-    if (time := times.recognise_times(texts, counts)) is not None:
+    if asked in (None, "time") and (time := times.recognise_times(texts, counts, least)) is not None:
         return Reading("time", time[0], note=time[1])
     return None

@@ -61,10 +61,10 @@ def numbers_in(texts: pa.Array, form: str) -> pa.Array:
     return _numbers(parts, _decimal(form))
 
 
-def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64]) -> tuple[str, str, str] | None:
+def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: float) -> tuple[str, str, str] | None:
     """Return the form of a column of numbers, its most frequent unit, and a note; None if it is none.
 
-    texts, counts: the distinct values, and how many rows have each.
+    texts, counts: the distinct values, and how many rows have each; least: the share of rows that must parse.
     """
     padded = np.asarray(pc.match_substring_regex(texts, pattern="^0[0-9]+$").to_numpy(zero_copy_only=False), dtype=np.bool_)
     if counts[padded].sum() > _FEW_CODES * counts.sum():
@@ -72,7 +72,7 @@ def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64]) -> tuple[s
     parts = groups_of(texts, _AROUND)
     point, comma = (_valid(_numbers(parts, decimal)) for decimal in ".,")
     agreed = agreeing(point, comma, counts)
-    if agreed is None or not enough(point if agreed[0] else comma, counts):
+    if agreed is None or not enough(point if agreed[0] else comma, counts, least):
         return None
     decimal, parsed = (".", point) if agreed[0] else (",", comma)
     unit, note = _units(parts, np.where(parsed, counts, 0))

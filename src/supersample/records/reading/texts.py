@@ -7,10 +7,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["LEAST", "MISSING", "absent", "agreeing", "as_text", "enough", "groups_of", "tidied"]
+__all__ = ["LEAST", "LEAST_ASKED", "MISSING", "absent", "agreeing", "as_text", "enough", "groups_of", "tidied"]
 
-#: The share of a column's present rows that must parse for the column to be read.
-LEAST = 0.95
+#: The share of a column's present rows that must parse for the column to be read; and if users say what it holds.
+LEAST, LEAST_ASKED = 0.95, 0.5
 #: What stands for a missing value in a column that is read, in any case.
 MISSING: Final = ("", "-", "?", "na", "n/a", "#n/a", "nan", "none", "null")
 
@@ -44,9 +44,9 @@ def groups_of(texts: pa.Array, pattern: str) -> dict[str, pa.Array]:
     return {name: pc.if_else(matched, found.field(place), nothing) for place, name in enumerate(names)}
 
 
-def enough(parsed: npt.NDArray[np.bool_], counts: npt.NDArray[np.int64]) -> bool:
-    """Return whether the distinct values that parse make up at least `LEAST` of the rows."""
-    return bool(counts[parsed].sum() >= LEAST * counts.sum())
+def enough(parsed: npt.NDArray[np.bool_], counts: npt.NDArray[np.int64], least: float) -> bool:
+    """Return whether the distinct values that parse make up at least the share `least` of the rows."""
+    return bool(counts[parsed].sum() >= least * counts.sum())
 
 
 def agreeing(

@@ -61,10 +61,10 @@ def times_in(texts: pa.Array, form: str) -> pa.Array:
     return pa.array(found.view("M8[us]"), mask=found == np.iinfo(np.int64).min)
 
 
-def recognise_times(texts: pa.Array, counts: Integers) -> tuple[str, str] | None:
+def recognise_times(texts: pa.Array, counts: Integers, least: float) -> tuple[str, str] | None:
     """Return the form of a column of times, and a note; None if it is none.
 
-    texts, counts: the distinct values, and how many rows have each.
+    texts, counts: the distinct values, and how many rows have each; least: the share of rows that must parse.
     """
     month_first = _parsed(texts, _MONTH_FIRST[0])
     day_first = _parsed(texts, _DAY_FIRST[0])
@@ -72,7 +72,7 @@ def recognise_times(texts: pa.Array, counts: Integers) -> tuple[str, str] | None
     if agreed is None:
         return None
     parsed = month_first if agreed[0] else day_first
-    if not enough(parsed, counts):
+    if not enough(parsed, counts, least):
         return None
     texts, counts = texts.filter(pa.array(parsed)), counts[parsed]
     seen = {name: (rows, parts) for name, rows, parts in _matches(texts)}

@@ -28,16 +28,16 @@ def truths_in(texts: pa.Array, form: str) -> pa.Array:
     return pc.if_else(pc.or_(yes, no), yes, pa.scalar(None, pa.bool_()))
 
 
-def recognise_truths(texts: pa.Array, counts: npt.NDArray[np.int64]) -> str | None:
+def recognise_truths(texts: pa.Array, counts: npt.NDArray[np.int64], least: float) -> str | None:
     """Return the form of a column of truth values: both of them occur, or one of them in 20 rows as a whole word.
 
-    texts, counts: the distinct values, and how many rows have each. A letter alone may be a code: if all that a column says is
-    "T", nothing tells that it means "true".
+    texts, counts: the distinct values, and how many rows have each; least: the share of rows that must parse. A letter alone
+    may be a code: if all that a column says is "T", nothing tells that it means "true".
     """
     for form in FORMS:
         truths = truths_in(texts, form)
         parsed = np.asarray(truths.is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
-        if not parsed.any() or not enough(parsed, counts):
+        if not parsed.any() or not enough(parsed, counts, least):
             continue
         whole = np.asarray(pc.greater(pc.utf8_length(texts), 1).to_numpy(zero_copy_only=False), dtype=np.bool_)
         if len(truths.drop_null().unique()) == 2 or int(counts[parsed & whole].sum()) >= _ENOUGH_ALIKE:
