@@ -7,18 +7,13 @@ import numpy as np
 import pyarrow as pa
 
 import supersample as ss
+from supersample.records.encoding import ColumnNote
 from supersample.summary import ColumnChange
 from supersample.summary.outcome import MmdPoint
 
 
-@dataclass(frozen=True)
-class Note:
-    name: str
-    type: str
-    kind: str
-    width: int = 1
-    weight: float = 1.0
-    note: str = ""
+def _note(name: str, type: str, kind: str, width: int = 1) -> ColumnNote:
+    return ColumnNote(name, type, kind, width, 1.0, "")
 
 
 @dataclass(frozen=True)
@@ -38,7 +33,7 @@ class Fake:
     prototypes: pa.Table
     criticisms: pa.Table
     background: pa.Table
-    columns: tuple[Note, ...]
+    columns: tuple[ColumnNote, ...]
     n_seen: int = 581_012
     mmd: float = 0.0021
     mmd_error: float = 0.0002
@@ -71,7 +66,7 @@ class Fake:
         return np.hstack(blocks)
 
 
-def fake(rows: pa.Table, columns: tuple[Note, ...], prototypes: int = 30, criticisms: int = 6, **others: Any) -> Fake:
+def fake(rows: pa.Table, columns: tuple[ColumnNote, ...], prototypes: int = 30, criticisms: int = 6, **others: Any) -> Fake:
     """Make a summary of a table: its first rows are the prototypes, the next the criticisms, all of it the background."""
     n_rows = len(rows)
     positions = pa.array(range(1_000, 1_000 + n_rows))
@@ -95,7 +90,7 @@ def fake(rows: pa.Table, columns: tuple[Note, ...], prototypes: int = 30, critic
     )
 
 
-def mixed_rows(n_rows: int = 400, seed: int = 0) -> tuple[pa.Table, tuple[Note, ...]]:
+def mixed_rows(n_rows: int = 400, seed: int = 0) -> tuple[pa.Table, tuple[ColumnNote, ...]]:
     """Make a table of numbers, words, switches, days and free text, with some values missing."""
     rng = np.random.default_rng(seed)
     days = np.datetime64("2024-01-01", "D") + rng.integers(0, 700, n_rows).astype("timedelta64[D]")
@@ -114,20 +109,20 @@ def mixed_rows(n_rows: int = 400, seed: int = 0) -> tuple[pa.Table, tuple[Note, 
     )
     kinds = ("number", "number", "category", "boolean", "time", "number", "left out")
     notes = tuple(
-        Note(name, str(table.schema.field(name).type), kind, 0 if kind in ("left out", "time") else 1)
+        _note(name, str(table.schema.field(name).type), kind, 0 if kind in ("left out", "time") else 1)
         for name, kind in zip(table.column_names, kinds, strict=True)
     )
     return table, notes
 
 
-def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tuple[pa.Table, tuple[Note, ...]]:
+def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tuple[pa.Table, tuple[ColumnNote, ...]]:
     """Make a table of noisy square images and labels."""
     rng = np.random.default_rng(seed)
     length = side * side * channels
     pixels = rng.integers(0, 256, (n_rows, length), dtype=np.uint8)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), length)
     table = pa.table({"image": images, "label": pa.array(rng.choice(list("abc"), n_rows))})
-    return table, (Note("image", str(images.type), "vector", length), Note("label", "string", "category"))
+    return table, (_note("image", str(images.type), "vector", length), _note("label", "string", "category"))
 
 
 def changes(left: Fake, right: Fake) -> Comparison:

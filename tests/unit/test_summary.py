@@ -48,7 +48,7 @@ def test_the_numbers_fit_together(summary):
     assert np.all(np.diff(witness) <= 0)
     assert 0 < summary.mmd < summary.random_mmd
     assert summary.mmd < summary.bound(0.05)
-    assert [note.kind for note in summary.columns] == ["number", "category", "boolean", "left out", "weight"]
+    assert [note.kind for note in summary.columns] == ["number", "category", "boolean", "id", "weight"]
 
 
 def test_it_is_what_the_sampler_chooses_from_the_encoded_rows(summary):
@@ -262,7 +262,7 @@ def test_ids_with_gaps_are_ids_whatever_library_they_came_through():
     ids = pa.array(rng.permutation(30_000)[:3000], mask=np.arange(3000) == 7)
     table = pa.table({"user_id": ids, "x": rng.normal(size=3000)})
     kinds = [[note.kind for note in ss.summarize(source, 5, 0).columns] for source in (table, table.to_pandas())]
-    assert kinds == [["left out", "number"]] * 2
+    assert kinds == [["id", "number"]] * 2
 
 
 def test_rows_that_would_lose_digits_are_refused():

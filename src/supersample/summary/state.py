@@ -143,11 +143,14 @@ def check_encoding(encoding: Encoding, request: Request, schema: pa.Schema) -> N
     encoding.check(schema)
     require(encoding.weight_column == request.weight, "encoding and request differ in the column of weights")
     require([note.name for note in encoding.notes] == schema.names, "the notes are not those of the table's columns")
-    used = {block.name: (block.width, block.weight) for block in encoding.blocks}
+    used = {block.name: block for block in encoding.blocks}
     for note in encoding.notes:
-        require((note.width, note.weight) == used.get(note.name, (0, 0.0)), "notes and encoding differ in a column")
-        weighs = note.name == encoding.weight_column
-        require((note.kind == "weight") == weighs, "notes and encoding differ in the column of weights")
+        block = used.get(note.name)
+        size = (0, 0.0) if block is None else (block.width, block.weight)
+        require((note.width, note.weight) == size, "notes and encoding differ in a column")
+        # An id may enter as a number, and a column that does not vary as any kind.
+        fits = block is None or note.kind in (block.called, "id", "constant")
+        require(fits and (note.kind == "weight") == (note.name == encoding.weight_column), "notes and encoding differ in a kind")
 
 
 def init(request: Request, schema: pa.Schema) -> WarmUp:

@@ -93,7 +93,7 @@ class ColumnType(ABC):
         """Raise InputError if no column of this Arrow type can have given these coordinates."""
         storage = kind.storage_type if isinstance(kind, pa.BaseExtensionType) else kind
         if not self.takes(storage):
-            raise InputError(f"column {self.name!r} of type {kind} cannot be a {self.label}")
+            raise InputError(f"column {self.name!r} of type {kind} cannot be a {self.called}")
         if not (np.isfinite(self.weight) and self.weight > 0):
             raise InputError(f"column {self.name!r} must have a finite and positive weight")
         self.check_values()

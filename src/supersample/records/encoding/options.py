@@ -12,7 +12,7 @@ from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.column_type import own_types
 from supersample.records.encoding.values import is_numeric
 
-__all__ = ["TIMES", "TYPES", "ColumnChoice", "ColumnOptions", "listed"]
+__all__ = ["TIMES", "TYPES", "ColumnChoice", "ColumnOptions", "listed", "require_column"]
 
 #: What users may pass as `columns`: names, or names with weights; None for all.
 ColumnChoice = Sequence[str] | Mapping[str, float] | None
