@@ -14,7 +14,7 @@ import numpy.typing as npt
 from supersample.errors import InputError, InputTypeError
 
 __all__ = [
-    "DTYPE", "FLAG", "FLOATS", "INDICES", "INTEGER", "NUMBER", "REALS", "SINGLES", "TEXT", "FieldKind", "Form",
+    "BYTES", "DTYPE", "FLAG", "FLOATS", "INDICES", "INTEGER", "NUMBER", "REALS", "SINGLES", "TEXT", "FieldKind", "Form",
     "UnknownNameError", "any_of", "check_fields", "form_named", "form_of", "instance_of", "kind_of", "one_of", "optional",
     "stored", "tuple_of",
 ]  # fmt: skip
@@ -137,6 +137,7 @@ FLOATS = _array_of(np.float64)
 SINGLES = _array_of(np.float32)
 REALS = _array_of(np.float32, np.float64)
 INDICES = _array_of(np.int64)
+BYTES = _array_of(np.uint8)
 _ARRAY = _array_of(np.float64, np.float32, np.int64)
 
 

@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.floating[Any]]
 #: An array of positions or counts.
 Indices = npt.NDArray[np.int64]
+#: An array of bytes.
+Bytes = npt.NDArray[np.uint8]
 #: What users may pass where points are expected.
 PointsLike = npt.ArrayLike
 #: What users may pass as a source of randomness.

@@ -23,7 +23,7 @@ FORMAT_VERSION = 2
 _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
-_DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8")}
+_DTYPES = {each: np.dtype(each) for each in ("<f4", "<f8", "<i8", "|u1")}
 #: What foreign bytes can raise while they are parsed and their objects rebuilt; Arrow raises OSError for a truncated stream.
 DAMAGE = (
     LookupError, TypeError, ValueError, AttributeError, AssertionError, ArithmeticError, RecursionError, MemoryError, OSError,

@@ -1,0 +1,148 @@
+"""What a profile keeps of the hashes and sizes of values: registers, frequent hashes, and buckets of a histogram."""
+
+import numba
+import numpy as np
+import numpy.typing as npt
+
+Bytes = npt.NDArray[np.uint8]
+Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint64]
+
+#: The first bits of a hash choose a register; the others are 52.
+REGISTER_BITS = 12
+_INDEX_SHIFT = np.uint64(64 - REGISTER_BITS)
+_REST_SHIFT = np.uint64(REGISTER_BITS)
+_TOP = np.uint64(63)
+_ZERO = np.uint64(0)
+_ONE = np.uint64(1)
+#: The largest rank: all 52 bits are zero.
+MOST_RANK = 64 - REGISTER_BITS + 1
+#: 2^64 divided by the golden ratio spreads the keys of buckets over a table.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def raise_registers(hashes: Words, registers: Bytes) -> None:
+    """Raise the register that the first 12 bits of each hash choose to the rank of the other bits.
+
+    The rank is the place of the first bit that is one, from 1 on, and 53 if there is none.
+    """
+    for i in range(hashes.size):
+        at = np.int64(hashes[i] >> _INDEX_SHIFT)
+        rest = hashes[i] << _REST_SHIFT
+        held = np.int64(registers[at])
+        if held > 0 and (rest >> np.uint64(64 - held)) != _ZERO:
+            continue  # a bit among the first `held` is one: the rank is not higher
+        rank = 1
+        while rank < MOST_RANK and (rest >> _TOP) == _ZERO:
+            rest = rest << _ONE
+            rank += 1
+        registers[at] = rank
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def _seat(held: Words, n_held: int, slots: Integers) -> None:
+    """Fill the table `slots` with the places of the held hashes, -1 elsewhere."""
+    slots[:] = -1
+    for j in range(n_held):
+        slot = np.int64(held[j] & np.uint64(slots.size - 1))
+        while slots[slot] >= 0:
+            slot = (slot + 1) & (slots.size - 1)
+        slots[slot] = j
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def count_frequent(
+    hashes: Words, held: Words, counts: Integers, rows: Integers, n_held: int, slots: Integers
+) -> tuple[int, int]:
+    """Count hashes one after the other in as many counters as `held` has places (Misra and Gries 1982).
+
+    A hash that finds no counter is dropped, and lowers all counters by one; counters at zero are free again. Returns how many
+    counters are in use, and how often all were lowered. rows: filled with the last row of each hash, if one was seen.
+    slots: scratch, a power of two at least twice as long as `held`.
+    """
+    _seat(held, n_held, slots)
+    lowered = 0
+    mask = slots.size - 1
+    for i in range(hashes.size):
+        word = hashes[i]
+        slot = np.int64(word & np.uint64(mask))
+        while slots[slot] >= 0 and held[slots[slot]] != word:
+            slot = (slot + 1) & mask
+        place = slots[slot]
+        if place >= 0:
+            counts[place] += 1
+            rows[place] = i
+        elif n_held < held.size:
+            held[n_held] = word
+            counts[n_held] = 1
+            rows[n_held] = i
+            slots[slot] = n_held
+            n_held += 1
+        else:
+            lowered += 1
+            left = 0
+            for j in range(n_held):
+                if counts[j] > 1:
+                    held[left] = held[j]
+                    counts[left] = counts[j] - 1
+                    rows[left] = rows[j]
+                    left += 1
+            n_held = left
+            _seat(held, n_held, slots)
+    return n_held, lowered
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def _slot_of(key: np.int64, keys: Integers, counts: Integers) -> np.int64:
+    """Return the slot of a bucket in an open table, or the free slot where it belongs; a free slot has a count of zero."""
+    mask = keys.size - 1
+    slot = np.int64((np.uint64(key) * _SPREAD) >> np.uint64(40)) & mask
+    while counts[slot] > 0 and keys[slot] != key:
+        slot = (slot + 1) & mask
+    return slot
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def bucket_key(value: float, centre: float, shift: int) -> np.int64:
+    """Return the bucket of a value: the first bits of the float64 |value - centre|, with all bits turned below the centre.
+
+    The bits of positive float64 are in the order of the numbers, so keys are in the order of the values, whatever the shift.
+    """
+    distance = value - centre
+    if distance < 0.0:
+        return ~(np.float64(-distance).view(np.int64) >> shift)
+    return np.float64(abs(distance)).view(np.int64) >> shift
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def fill_buckets(values: Floats, centre: float, shift: int, most: int, keys: Integers, counts: Integers) -> int:
+    """Count values by bucket in an open table, and drop one more bit of all keys when more than `most` are in use.
+
+    Returns the shift reached. keys, counts: zeros, with 2^q places, more than `most`. The buckets depend on the set of values
+    only: a bit is dropped just if some of the values need more than `most` buckets with it, and then all of them do.
+    """
+    used = 0
+    for i in range(values.size):
+        key = bucket_key(values[i], centre, shift)
+        slot = _slot_of(key, keys, counts)
+        if counts[slot] == 0:
+            keys[slot] = key
+            used += 1
+        counts[slot] += 1
+        while used > most:
+            shift += 1
+            old_keys = keys.copy()
+            old_counts = counts.copy()
+            counts[:] = 0
+            used = 0
+            for j in range(old_keys.size):
+                if old_counts[j] > 0:
+                    key = old_keys[j] >> 1
+                    slot = _slot_of(key, keys, counts)
+                    if counts[slot] == 0:
+                        keys[slot] = key
+                        used += 1
+                    counts[slot] += old_counts[j]
+    return shift

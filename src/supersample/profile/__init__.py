@@ -1,0 +1,10 @@
+"""Statistics of all rows, column by column: state and pure functions, deterministic, mergeable, with stated errors."""
+
+from supersample.profile.column import ColumnProfile, Counted, Reads
+from supersample.profile.profile import Profile, init, merge, update
+from supersample.profile.table import QUANTILES, table
+from supersample.profile.updating import ColumnPlan
+
+__all__ = [
+    "QUANTILES", "ColumnPlan", "ColumnProfile", "Counted", "Profile", "Reads", "init", "merge", "table", "update",
+]  # fmt: skip

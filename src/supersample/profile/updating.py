@@ -1,0 +1,234 @@
+"""The profile of one column as it begins, takes in rows, and is merged with another."""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from decimal import Decimal
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from supersample._compiled import exact
+from supersample._hashing import Hashes, hash_texts, hash_words
+from supersample._typing import Floats, Indices
+from supersample.errors import InputError, MismatchError
+from supersample.profile import distinct, frequent, lengths, moments, numbers
+from supersample.profile.column import ColumnProfile, Reads
+from supersample.profile.forms import Form, form_of
+from supersample.profile.frequent import Frequent, Value, shortened
+from supersample.profile.lengths import Lengths
+from supersample.profile.moments import Moments
+from supersample.profile.numbers import Numbers
+from supersample.records.encoding.values import numbers_of, plain_storage
+
+__all__ = ["ColumnPlan", "begin", "merge", "update"]
+
+
+class ColumnPlan(NamedTuple):
+    """What a profile must know about a column beforehand.
+
+    role: what the column is taken for, such as "number" or "id"; it is kept, and changes nothing here.
+    reading: how its text is read, if it is.
+    centre: a number among its values, such as the median of the first rows, in seconds for times; quantiles near it are the
+    most accurate. The profiles of two data sets can be merged only if they have the same one.
+    """
+
+    name: str
+    type: pa.DataType
+    role: str
+    reading: Reads | None = None
+    centre: float = 0.0
+
+
+class _Values(NamedTuple):
+    """The values of a column, none of them missing, as the sketches take them.
+
+    value_at: returns some of them by place, as they are kept. floats, minimum, maximum: of numbers; extremes of finite ones.
+    """
+
+    hashes: Hashes
+    value_at: Callable[[Indices], Sequence[Value]]
+    floats: Floats | None = None
+    minimum: int | float | None = None
+    maximum: int | float | None = None
+
+
+def begin(plan: ColumnPlan) -> ColumnProfile:
+    """Return the profile of a column without rows."""
+    if not math.isfinite(plan.centre):
+        raise InputError(
+            f"centre of column {plan.name!r} must be a finite number, got {plan.centre!r}; pass 0.0 if none is known"
+        )
+    stored_as = plan.type.storage_type if isinstance(plan.type, pa.BaseExtensionType) else plan.type
+    column = pa.nulls(0, stored_as)
+    if plan.reading is not None:
+        column, _ = plan.reading.read(column)
+    form = form_of(str(column.type))
+    return ColumnProfile(
+        name=plan.name,
+        type=str(plan.type),
+        role=plan.role,
+        values=form.name,
+        reading=plan.reading,
+        count=0,
+        missing=0,
+        unreadable=0,
+        registers=distinct.none() if form.told_apart else None,
+        frequent=Frequent() if form.told_apart else None,
+        numbers=Numbers.none(plan.centre) if form.measured else None,
+        lengths=Lengths() if form.has_lengths else None,
+        norms=Moments() if form.family == "vector" else None,
+    )
+
+
+def update(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
+    """Return the profile after more rows of the column; the given one is not changed. O(n)."""
+    if str(column.type) != state.type:
+        raise MismatchError(
+            f"column {state.name!r} must be of type {state.type}, as in the rows profiled before, got {column.type}; give it "
+            f"one type in all rows"
+        )
+    column, unreadable = plain_storage(column), 0
+    if state.reading is not None:
+        column, unreadable = state.reading.read(column)
+    present = _present(column, state.form)
+    after = replace(
+        state,
+        count=state.count + len(present),
+        missing=state.missing + len(column) - unreadable - len(present),
+        unreadable=state.unreadable + unreadable,
+    )
+    if len(present) == 0:
+        return after
+    if state.form.told_apart:
+        after = _with_values(after, _VALUES[state.form.family](state.form, present))
+    if after.lengths is not None:
+        sizes = _sizes(present)
+        after = replace(after, lengths=lengths.merge(after.lengths, lengths.of(sizes)))
+        if after.norms is not None:
+            after = replace(after, norms=moments.merge(after.norms, _norms(present, sizes)))
+    return after
+
+
+def merge(left: ColumnProfile, right: ColumnProfile) -> ColumnProfile:
+    """Return the profile of both data sets together; the order of the two does not matter."""
+    _require_alike(left, right)
+    return replace(
+        left,
+        count=left.count + right.count,
+        missing=left.missing + right.missing,
+        unreadable=left.unreadable + right.unreadable,
+        registers=_both(np.maximum, left.registers, right.registers),
+        frequent=_both(frequent.merge, left.frequent, right.frequent),
+        numbers=_both(numbers.merge, left.numbers, right.numbers),
+        lengths=_both(lengths.merge, left.lengths, right.lengths),
+        norms=_both(moments.merge, left.norms, right.norms),
+    )
+
+
+def _both(join: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
+    return None if left is None else join(left, right)
+
+
+def _require_alike(left: ColumnProfile, right: ColumnProfile) -> None:
+    for what in ("name", "type", "role", "values", "reading", "centre"):
+        mine, other = getattr(left, what), getattr(right, what)
+        if mine != other:
+            raise MismatchError(
+                f"the profiles of column {left.name!r} must have the same {what} to be merged, got {mine!r} and {other!r}; "
+                f"make the second one with summarize(..., like=first)"
+            )
+
+
+def _present(column: pa.Array, form: Form) -> pa.Array:
+    """Return the values that are not missing: neither null nor NaN."""
+    if column.null_count:
+        column = column.drop_null()
+    if form.family == "real":
+        column = column.cast(pa.float64())
+        missing = np.isnan(column.to_numpy())
+        if missing.any():
+            column = column.filter(pa.array(~missing))
+    return column
+
+
+def _with_values(state: ColumnProfile, values: _Values) -> ColumnProfile:
+    if state.registers is not None:
+        state = replace(state, registers=distinct.add(state.registers, values.hashes))
+    if state.frequent is not None:
+        state = replace(state, frequent=frequent.add(state.frequent, values.hashes, values.value_at))
+    if state.numbers is not None and values.floats is not None:
+        state = replace(state, numbers=numbers.add(state.numbers, values.floats, values.minimum, values.maximum))
+    return state
+
+
+def _whole_values(form: Form, column: pa.Array) -> _Values:
+    words = form.words(column)
+    counts = words.view(np.uint64) if form.name == "uint64" else words
+    floats = form.floats(column) if form.clock else counts.astype(np.float64)
+    return _Values(hash_words(words.view(np.uint64)), partial(_words_at, words), floats, int(counts.min()), int(counts.max()))
+
+
+def _real_values(form: Form, column: pa.Array) -> _Values:
+    floats = form.floats(column) + 0.0  # turns -0.0 into 0.0, which it equals
+    words = floats.view(np.int64)
+    finite = floats[np.isfinite(floats)]
+    ends = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
+    return _Values(hash_words(words.view(np.uint64)), partial(_words_at, words), floats, *ends)
+
+
+def _decimal_values(form: Form, column: pa.Array) -> _Values:
+    texts = column.cast(pa.string())
+    ends = pc.min_max(column).as_py()
+    return _Values(
+        hash_texts(texts), partial(_texts_at, texts), form.floats(column), _last_places(ends["min"]), _last_places(ends["max"])
+    )
+
+
+def _text_values(_: Form, column: pa.Array) -> _Values:
+    return _Values(hash_texts(column), partial(_texts_at, column))
+
+
+_VALUES: dict[str, Callable[[Form, pa.Array], _Values]] = {
+    "whole": _whole_values, "real": _real_values, "decimal": _decimal_values, "text": _text_values,
+}  # fmt: skip
+
+
+def _words_at(words: Indices, rows: Indices) -> Sequence[Value]:
+    found: list[int] = words[rows].tolist()
+    return found
+
+
+def _texts_at(column: pa.Array, rows: Indices) -> Sequence[Value]:
+    """Return some texts of a column as they are kept; bytes that are no UTF-8 are replaced."""
+    chosen = column.take(pa.array(rows)).cast(pa.binary())
+    return [shortened(each.decode("utf-8", "replace")) for each in chosen.to_pylist()]
+
+
+def _last_places(value: Decimal) -> int:
+    """Return a decimal as a whole number of units of its last place."""
+    sign, digits, _ = value.as_tuple()
+    whole = int("".join(map(str, digits)))
+    return -whole if sign else whole
+
+
+def _sizes(column: pa.Array) -> Indices:
+    """Return the length of each text, in characters, or of each list."""
+    kind = column.type
+    if pa.types.is_fixed_size_list(kind):
+        return np.full(len(column), kind.list_size, dtype=np.int64)
+    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    measured = pc.list_value_length(column) if is_list else pc.utf8_length(column)
+    return np.asarray(measured.to_numpy(zero_copy_only=False), dtype=np.int64)
+
+
+def _norms(column: pa.Array, sizes: Indices) -> Moments:
+    """Return the moments of the Euclidean lengths of lists of numbers; those with a missing or infinite number are left out."""
+    offsets = np.concatenate([[0], np.cumsum(sizes)])
+    values = np.asarray(numbers_of(column.flatten()), dtype=np.float64)
+    found = np.empty(sizes.size)
+    exact.norms(offsets, values, found)
+    return moments.of(found[np.isfinite(found)])
