@@ -6,6 +6,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample.errors import MismatchError
+from supersample.records.sources.nested import flattened
 
 __all__ = ["conformed", "described"]
 
@@ -14,6 +15,7 @@ def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
     """Return a batch with the columns of the schema, in its order and of its types; refuse a conversion that loses digits."""
     if batch.schema.equals(schema):
         return batch
+    batch = flattened(batch, schema)
     missing = [name for name in schema.names if name not in batch.schema.names]
     extra = [name for name in batch.schema.names if name not in schema.names]
     if missing or extra:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from supersample._registry import Registry
 from supersample.records.sources.base import Batches, after
 from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_stream_reader
+from supersample.records.sources.nested import deepened
 from supersample.records.sources.parquet import parquet_batches, parquet_outline
 from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
 
@@ -75,13 +76,13 @@ def _csv(path: Path) -> DataFile:
 
 def _ndjson(path: Path) -> DataFile:
     with _bytes(path) as stream:
-        schema = ndjson_reader(stream)[0]
+        nested = ndjson_reader(stream)[0]
 
     def read(schema: pa.Schema, skip: int) -> Batches:
         with _bytes(path) as stream:
-            yield from after(ndjson_reader(stream, schema)[1], skip)
+            yield from after(ndjson_reader(stream, deepened(nested, schema))[1], skip)
 
-    return DataFile(path, schema, None, read, TEXT_HINT)
+    return DataFile(path, nested, None, read, TEXT_HINT)
 
 
 @contextmanager

@@ -2,19 +2,19 @@
 
 Arrow has several layouts for the same values (dictionaries, views, large offsets, runs). The layout depends on the library
 that made the table, so all are converted to the plainest one: the same rows then have the same types from every library.
+Structures are taken apart into one column for each field, with a dotted name.
 """
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from supersample._text import one_line
 from supersample.errors import InputError, MismatchError
 from supersample.records.sources.base import Batches, Source
+from supersample.records.sources.nested import decoded, flat_fields, flattened, spread_empty
 
 __all__ = ["RESERVED", "alike", "conform", "empty_columns", "plain_schema", "promote"]
 
@@ -25,13 +25,16 @@ _VIEWS = ("list_view<", "large_list_view<")
 
 
 def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
-    """Return the schema with plain types and no metadata; raise InputError for names and types that cannot be used."""
+    """Return the schema with plain types, fields of structures as columns `a.b`, and no metadata.
+
+    Raise InputError for names and types that cannot be used.
+    """
     if len(schema) == 0:
         raise InputError(f"source must have columns, got none in {where}")
+    _refuse_twice(_names(schema, where), where, "rename one")
+    schema = pa.schema(flat_fields(schema))
     names = _names(schema, where)
-    twice = [name for name, count in Counter(names).items() if count > 1]
-    if twice:
-        raise InputError(f"source must have columns of different names, got {twice[0]!r} more than once in {where}; rename one")
+    _refuse_twice(names, where, "the fields of a structure 'a' become columns 'a.b', so rename the field or the column")
     taken = [name for name in names if name in RESERVED]
     if taken:
         raise InputError(
@@ -47,12 +50,19 @@ def plain_schema(schema: pa.Schema, where: str) -> pa.Schema:
     return pa.schema([pa.field(field.name, _plain(field.type)) for field in schema])
 
 
+def _refuse_twice(names: list[str], where: str, what: str) -> None:
+    twice = [name for name, count in Counter(names).items() if count > 1]
+    if twice:
+        raise InputError(f"source must have columns of different names, got {twice[0]!r} more than once in {where}; {what}")
+
+
 def promote(expected: pa.Schema, found: pa.Schema, where: str) -> pa.Schema:
     """Return the schema that both plain schemas convert to, with the names and order of the first.
 
-    A column of nulls takes the other's type; integers and times take the wider or finer type; integers beside floats become
-    floats.
+    A column of nulls takes the other's type, or the columns of a structure of its name; integers and times take the wider or
+    finer type; integers beside floats become floats.
     """
+    expected, found = spread_empty(expected, found), spread_empty(found, expected)
     _same_names(expected, found, where)
     return pa.schema(
         [pa.field(name, _common(name, expected.field(name).type, found.field(name).type, where)) for name in expected.names]
@@ -61,7 +71,10 @@ def promote(expected: pa.Schema, found: pa.Schema, where: str) -> pa.Schema:
 
 def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str) -> pa.RecordBatch:
     """Return the batch with exactly this schema; costs a pass over the columns whose type differs, and nothing for others."""
-    if _names(batch.schema, where) != schema.names:
+    _names(batch.schema, where)
+    batch = flattened(batch, schema)
+    if batch.schema.names != schema.names:
+        _refuse_twice(batch.schema.names, where, "rename one")
         _same_names(schema, batch.schema, where)
         batch = batch.select(schema.names)
     columns = [_as(batch.column(place), field, where) for place, field in enumerate(schema)]
@@ -81,11 +94,12 @@ def alike(first: Source, second: Source) -> tuple[Source, Source]:
     Nulls take the other's type, integers beside floats become floats, and days beside times become times. Other pairs of
     types are left as they are.
     """
+    left, right = spread_empty(first.schema, second.schema), spread_empty(second.schema, first.schema)
     types = {}
-    for name in set(first.schema.names) & set(second.schema.names):
-        kinds = [source.schema.field(name).type for source in (first, second)]
+    for name in set(left.names) & set(right.names):
+        kinds = [schema.field(name).type for schema in (left, right)]
         types[name] = _wider(*kinds) or _wider(*reversed(kinds))
-    return _read_as(first, types), _read_as(second, types)
+    return _read_as(first, left, types), _read_as(second, right, types)
 
 
 def empty_columns(source: Source) -> set[str]:
@@ -105,12 +119,12 @@ def _wider(kind: pa.DataType, other: pa.DataType) -> pa.DataType | None:
     return None
 
 
-def _read_as(source: Source, types: Mapping[str, pa.DataType | None]) -> Source:
-    schema = pa.schema([pa.field(field.name, types.get(field.name) or field.type) for field in source.schema])
+def _read_as(source: Source, own: pa.Schema, types: Mapping[str, pa.DataType | None]) -> Source:
+    schema = pa.schema([pa.field(field.name, types.get(field.name) or field.type) for field in own])
 
     def converted(batch: pa.RecordBatch) -> pa.RecordBatch:
         try:
-            return batch.cast(schema)
+            return flattened(batch, schema).cast(schema)
         except pa.ArrowException as error:
             raise MismatchError(
                 f"source: the columns of {source.label} must convert without loss to the types of the other side, and do not: "
@@ -151,12 +165,7 @@ def _as(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
     if column.type == field.type:
         return column
     try:
-        if str(column.type).startswith("run_end_encoded"):
-            column = pc.run_end_decode(column)
-        if pa.types.is_dictionary(column.type):
-            column = column.dictionary_decode()
-        if str(column.type).startswith(_VIEWS):
-            column = _unviewed(column)
+        column = decoded(column)
         plain = _plain(column.type)
         if plain != field.type and _common(field.name, field.type, plain, where) != field.type:
             raise _mismatch(field.name, field.type, plain, where)
@@ -166,13 +175,6 @@ def _as(column: pa.Array, field: pa.Field, where: str) -> pa.Array:
             f"source: column {field.name!r} of {where} must convert to {field.type} without loss, got {column.type} that does "
             f"not: {one_line(error)}; give the column one type throughout"
         ) from error
-
-
-def _unviewed(column: pa.Array) -> pa.Array:
-    """Copy list views into contiguous lists."""
-    lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), column.flatten(), mask=column.is_null())
 
 
 def _common(name: str, expected: pa.DataType, found: pa.DataType, where: str) -> pa.DataType:
