@@ -1,4 +1,4 @@
-"""One source of many files, of any mix of formats, whose columns agree."""
+"""One source of many files, of any mix of formats, whose columns agree; folders named `key=value` add columns to them."""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -10,6 +10,7 @@ from supersample._text import one_line
 from supersample.errors import InputError, MismatchError, SupersampleError
 from supersample.records.sources.base import Batches, Source, guarded, pieces
 from supersample.records.sources.formats import DAMAGED, FORMATS, DataFile
+from supersample.records.sources.partitions import Constants, partitioned
 from supersample.records.sources.paths import expand, format_of
 from supersample.records.sources.schema import conform, plain_schema, promote
 
@@ -25,10 +26,13 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
     Every file is first opened for its columns alone, so that files that do not fit together are refused before hours of
     reading.
     """
-    files = [open_file(path) for path in expand(given)]
-    schema = files[0].schema
+    found = expand(given)
+    files = [open_file(each.path) for each in found]
+    own = files[0].schema
     for file in files[1:]:
-        schema = _promoted(schema, file, files[0])
+        own = _promoted(own, file, files[0])
+    parts = list(zip(files, partitioned(found, own), strict=True))
+    schema = plain_schema(parts[0][1].added_to(own), str(files[0].path))
     counts = [file.n_rows for file in files]
     known = [[str(file.path.resolve()), file.path.stat().st_size, file.path.stat().st_mtime_ns] for file in files]
     return Source(
@@ -36,7 +40,7 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
         schema=schema,
         n_rows=None if None in counts else sum(count or 0 for count in counts),
         identity={"kind": "files", "files": known},
-        batches=lambda skip: _read(files, schema, skip),
+        batches=lambda skip: _read(parts, own, skip),
     )
 
 
@@ -64,8 +68,8 @@ def _promoted(schema: pa.Schema, file: DataFile, first: DataFile) -> pa.Schema:
         raise MismatchError(f"{error} (the first file is {str(first.path)!r})") from error
 
 
-def _read(files: list[DataFile], schema: pa.Schema, skip: int) -> Batches:
-    for file in files:
+def _read(parts: list[tuple[DataFile, Constants]], schema: pa.Schema, skip: int) -> Batches:
+    for file, constants in parts:
         if file.n_rows is not None and skip >= file.n_rows:
             skip -= file.n_rows
             continue
@@ -76,6 +80,6 @@ def _read(files: list[DataFile], schema: pa.Schema, skip: int) -> Batches:
             rest = 0 if file.n_rows is not None else min(skip, batch.num_rows)
             skip -= rest
             for piece in pieces(batch.slice(rest)):
-                yield conform(piece, schema, where)
+                yield constants.beside(conform(piece, schema, where))
         if file.n_rows is not None:
             skip = 0

@@ -4,18 +4,27 @@ import glob
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from supersample.errors import InputError
 from supersample.records.sources.formats import COMPRESSIONS, FORMATS
 
-__all__ = ["expand", "format_of"]
+__all__ = ["Found", "expand", "format_of"]
 
 
-def expand(given: Sequence[str | os.PathLike[str]]) -> list[Path]:
+class Found(NamedTuple):
+    """A file, and the names of the folders between it and the folder or the part of the path that was given."""
+
+    path: Path
+    folders: tuple[str, ...] = ()
+
+
+def expand(given: Sequence[str | os.PathLike[str]]) -> list[Found]:
     """Return the files of paths, globs and folders: those given in the order given, those found sorted by name.
 
     A folder stands for all data files in it and below, except hidden ones and those whose name, or folder's name, begins
-    with an underscore; a glob for all that it matches, folders included.
+    with an underscore; a glob for all that it matches, folders included. The folders of a file begin below the given folder,
+    or with the first part of the glob that is a pattern; a file given by its name has none.
     """
     if not given:
         raise InputError("source must name at least one file, got an empty list of paths")
@@ -31,7 +40,7 @@ def format_of(path: Path) -> str | None:
     return None if found is None or (packed and not FORMATS[found].is_text) else found
 
 
-def _files(given: str) -> list[Path]:
+def _files(given: str) -> list[Found]:
     path = Path(given).expanduser()
     try:
         there, folder = path.exists(), path.is_dir()
@@ -42,7 +51,7 @@ def _files(given: str) -> list[Path]:
     except (OSError, ValueError) as error:
         raise InputError(f"source must be a path, got {given[:100]!r}, which can be none: {error.args[-1]}") from error
     if there:
-        return _folder(path) if folder else [_known(path)]
+        return [_below(path, file) for file in _folder(path)] if folder else [Found(_known(path))]
     if "://" in given:
         raise InputError(
             f"source must be a local path, got {given!r}; open it with pyarrow.dataset.dataset and pass the data set"
@@ -51,9 +60,20 @@ def _files(given: str) -> list[Path]:
         matches = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207  Path.glob takes no absolute one
         files = [file for match in matches for file in (_folder(match) if match.is_dir() else [_known(match)])]
         if files:
-            return list(dict.fromkeys(files))  # `**` matches both a folder and what is in it
+            # `**` matches both a folder and what is in it.
+            return [_below(_before_pattern(path), file) for file in dict.fromkeys(files)]
         raise InputError(f"source must match files, got the pattern {given!r} that matches none in {Path.cwd()}")
     raise InputError(f"source must be an existing file, folder or pattern, got {given!r} and found nothing there")
+
+
+def _below(folder: Path, file: Path) -> Found:
+    return Found(file, file.relative_to(folder).parts[:-1])
+
+
+def _before_pattern(path: Path) -> Path:
+    """Return the part of a glob before its first part that is a pattern."""
+    first = next(place for place, part in enumerate(path.parts) if glob.has_magic(part))
+    return Path(*path.parts[:first])
 
 
 def _folder(folder: Path) -> list[Path]:
