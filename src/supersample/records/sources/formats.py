@@ -12,6 +12,7 @@ from supersample._registry import Registry
 from supersample.records.sources.base import Batches, after
 from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_stream_reader
 from supersample.records.sources.nested import deepened
+from supersample.records.sources.npy import npy_batches, npy_outline
 from supersample.records.sources.parquet import parquet_batches, parquet_outline
 from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
 
@@ -85,6 +86,17 @@ def _ndjson(path: Path) -> DataFile:
     return DataFile(path, nested, None, read, TEXT_HINT)
 
 
+def _npy(path: Path) -> DataFile:
+    with path.open("rb") as file:
+        stored = npy_outline(file)
+
+    def read(_: pa.Schema, skip: int) -> Batches:
+        with path.open("rb") as file:
+            yield from npy_batches(file, stored, skip)
+
+    return DataFile(path, stored.schema, stored.n_rows, read)
+
+
 @contextmanager
 def _bytes(path: Path) -> Iterator[BinaryIO]:
     """Open a file for reading, decompressed if its extension names a compression."""
@@ -100,5 +112,6 @@ FORMATS: Registry[Format] = Registry(
         "csv": Format((".csv", ".tsv"), _csv, is_text=True),
         "arrow": Format((".arrow", ".arrows", ".ipc", ".feather"), _arrow),
         "ndjson": Format((".ndjson", ".jsonl", ".json"), _ndjson, is_text=True),
+        "npy": Format((".npy",), _npy),
     },
 )

@@ -67,15 +67,28 @@ def decoded(column: pa.Array) -> pa.Array:
     if str(column.type).startswith("run_end_encoded"):
         column = pc.run_end_decode(column)
     if pa.types.is_dictionary(column.type):
-        column = column.dictionary_decode()
-    return _unviewed(column) if str(column.type).startswith(_VIEWS) else column
+        column = _with_plain_text(column).dictionary_decode()
+    return _contiguous(column) if _is_list_of_views(column.type) else column
 
 
-def _unviewed(column: pa.Array) -> pa.Array:
-    """Copy list views into contiguous lists."""
+def _with_plain_text(column: pa.DictionaryArray) -> pa.DictionaryArray:
+    """Return a dictionary whose values are no views of text, as polars has them: PyArrow cannot look those up."""
+    plain = {"string_view": pa.string(), "binary_view": pa.binary()}.get(str(column.type.value_type))
+    return column if plain is None else pa.DictionaryArray.from_arrays(column.indices, column.dictionary.cast(plain))
+
+
+def _is_list_of_views(kind: pa.DataType) -> bool:
+    """Return whether lists are views, or hold dictionaries of views of text, which PyArrow's cast does not know."""
+    lists = pa.types.is_list(kind) or pa.types.is_large_list(kind)
+    of_words = lists and pa.types.is_dictionary(kind.value_type) and str(kind.value_type.value_type).endswith("_view")
+    return bool(str(kind).startswith(_VIEWS) or of_words)
+
+
+def _contiguous(column: pa.Array) -> pa.Array:
+    """Copy lists of whichever layout into contiguous ones of decoded values."""
     lengths = pc.fill_null(pc.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), column.flatten(), mask=column.is_null())
+    return pa.ListArray.from_arrays(pa.array(offsets), decoded(column.flatten()), mask=column.is_null())
 
 
 def _leaves(name: str, kind: pa.DataType) -> Iterator[pa.Field]:

@@ -13,14 +13,16 @@ from supersample.records.sources.batch_iterators import is_batch, mapping_batch,
 from supersample.records.sources.clusters import engine_of
 from supersample.records.sources.files import open_files
 from supersample.records.sources.frames import has_stream, is_pandas, name_of, open_pandas, open_table
+from supersample.records.sources.hub import is_hub, open_hub
 from supersample.records.sources.matrices import open_array
+from supersample.records.sources.queries import is_duckdb, is_lazy, open_duckdb, open_lazy
 from supersample.records.sources.standard_input import open_standard_input, open_stream
 
 __all__ = ["open_source"]
 
 _EXPECTED = (
-    "a path, pattern or folder, a list of paths, '-' for standard input, a table (pyarrow, pandas, polars, DuckDB), a NumPy "
-    "array, or an iterator of batches"
+    "a path, pattern or folder, a list of paths, '-' for standard input, a table or query (pyarrow, pandas, polars, DuckDB), a "
+    "data set (Hugging Face), a NumPy array, or an iterator of batches"
 )
 
 
@@ -40,6 +42,12 @@ def open_source(source: Any) -> Source:
     if name_of(source) in ("pandas.Series", "polars.Series"):
         named = source.to_frame() if source.name else source.to_frame("x0")
         return open_source(named)
+    if is_lazy(source):
+        return open_lazy(source)
+    if is_duckdb(source):
+        return open_duckdb(source)
+    if is_hub(source):
+        return open_hub(source)
     if has_stream(source):
         return open_table(source)
     if isinstance(source, Mapping):
@@ -85,8 +93,6 @@ def _refuse(source: Any) -> None:
         )
     if type(source).__module__.split(".")[0] == "scipy" and hasattr(source, "toarray"):
         raise InputTypeError(f"source must be dense, got {name_of(source)}; pass source.toarray(), or reduce its width first")
-    if name_of(source) == "polars.LazyFrame":
-        raise InputTypeError("source must be rows, got polars.LazyFrame, a query that has not run; pass source.collect()")
     if isinstance(source, pa.Array | pa.ChunkedArray):
         raise InputTypeError(
             f"source must be a table with named columns, got {name_of(source)}; pass pyarrow.table({{'x0': source}})"
