@@ -33,7 +33,6 @@ WORDS = ["a", "b", None, "a"]
         pl.Series(WORDS, dtype=pl.Enum(["b", "a", "unused"])),
         pl.Series(WORDS, dtype=pl.String),
         pl.Series([[word] for word in WORDS], dtype=pl.List(pl.String)),
-        pl.Series([["a", "b"], None, [], [None, "a"]], dtype=pl.List(pl.Categorical)),
     ],
 )
 @pytest.mark.parametrize("lazy", [False, True])
@@ -43,6 +42,16 @@ def test_text_of_polars(column, lazy):
     found.validate(full=True)
     assert found.to_pydict() == {"c": column.to_list(), "n": [0, 1, 2, 3]}
     assert pa.types.is_string(found.schema.field("c").type) or found.schema.field("c").type == pa.list_(pa.string())
+
+
+@pytest.mark.parametrize("skip", [0, 1, 3])
+def test_lists_of_categories_as_polars_exports_them(skip):
+    words = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 0], pa.uint32()), pa.array(["a", "b"], pa.string_view()))
+    lists = pa.ListArray.from_arrays([0, 2, 2, 2, 4], words, mask=pa.array([False, True, False, False]))
+    found = rows_of(pa.table({"c": lists}), skip)
+    found.validate(full=True)
+    assert found.schema.types == [pa.list_(pa.string())]
+    assert found["c"].to_pylist() == [["a", "b"], None, [], [None, "a"]][skip:]
 
 
 @pytest.mark.parametrize("skip", [0, 3, MAX_ROWS + 1])
