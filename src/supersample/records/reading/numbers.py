@@ -21,10 +21,14 @@ _CODES = (
     "pen php pkr pln qar ron rub sar sek sgd thb try twd uah usd vnd zar"
 )
 _UNIT = rf"[%‰]|[A-Z]{{0,2}}\p{{Sc}}|(?i:{_CODES.replace(' ', '|')})|kr\.?|zł|Kč|Ft|Fr\.|lei"
-#: Signs and units around the digits. The digits themselves are checked under each decimal mark.
+#: Text with one run of digits and marks. The point of an abbreviated unit is no decimal mark.
+_PARTS = (
+    r"^(?P<left>(?:[^0-9]*(?:kr|Fr)\.)?[^0-9]*?)"
+    r"(?P<body>(?:[0-9]|[.,][0-9])(?:[0-9.,' _]*[0-9.,])?(?:[eE][-+]?[0-9]+)?)(?P<right>[^0-9]*)$"
+)
+#: Signs and units around the digits, which # stands for.
 _AROUND = (
-    rf"^(?P<open>\(?) ?(?P<before>[-+]?) ?(?P<first>(?:{_UNIT})?) ?(?P<inside>[-+]?) ?"
-    r"(?P<body>[0-9.,](?:[0-9.,' _]*[0-9.,])?(?:[eE][-+]?[0-9]+)?)"
+    rf"^(?P<open>\(?) ?(?P<before>[-+]?) ?(?P<first>(?:{_UNIT})?) ?(?P<inside>[-+]?) ?#"
     rf" ?(?P<last>(?:{_UNIT})?) ?(?P<after>-?) ?(?P<close>\)?)$"
 )
 #: The longest whole number that float64 holds exactly whatever its digits.
@@ -57,8 +61,7 @@ _PATTERNS = {decimal: _digits(decimal) for decimal in ".,"}
 
 def numbers_in(texts: pa.Array, form: str) -> pa.Array:
     """Return tidied texts as float64 under the convention of a form, null where they are no finite number."""
-    parts = groups_of(texts, _AROUND)
-    return _numbers(parts, _decimal(form))
+    return _numbers(_parts(texts), _decimal(form))
 
 
 def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: float) -> tuple[str, str, str] | None:
@@ -69,7 +72,7 @@ def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: flo
     padded = np.asarray(pc.match_substring_regex(texts, pattern="^0[0-9]+$").to_numpy(zero_copy_only=False), dtype=np.bool_)
     if counts[padded].sum() > _FEW_CODES * counts.sum():
         return None
-    parts = groups_of(texts, _AROUND)
+    parts = _parts(texts)
     point, comma = (_valid(_numbers(parts, decimal)) for decimal in ".,")
     agreed = agreeing(point, comma, counts)
     if agreed is None or not enough(point if agreed[0] else comma, counts, least):
@@ -92,6 +95,15 @@ def unit_shown(form: str, unit: str) -> str:
 
 def _decimal(form: str) -> str:
     return form[-3]
+
+
+def _parts(texts: pa.Array) -> dict[str, pa.Array]:
+    """Return the digits, signs and units of texts, null where these are not all there is."""
+    parts = groups_of(texts, _PARTS)
+    # What stands around the digits takes few different values, and one long pattern with many groups is slow.
+    around = pc.binary_join_element_wise(parts["left"], parts["right"], pa.scalar("#", pa.large_string())).dictionary_encode()
+    found = groups_of(around.dictionary, _AROUND)
+    return {"body": parts["body"]} | {name: values.take(around.indices) for name, values in found.items()}
 
 
 def _numbers(parts: dict[str, pa.Array], decimal: str) -> pa.Array:

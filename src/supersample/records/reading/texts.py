@@ -25,6 +25,8 @@ def as_text(column: pa.Array) -> pa.Array:
 
 def tidied(texts: pa.Array) -> pa.Array:
     """Return texts with one plain space for each run of spaces, none at the ends, and plain signs."""
+    if not pc.any(pc.match_substring_regex(texts, pattern="[^!-~]")).as_py():
+        return texts
     for pattern, plain in _ALIKE:
         texts = pc.replace_substring_regex(texts, pattern=pattern, replacement=plain)
     return pc.utf8_trim_whitespace(texts)

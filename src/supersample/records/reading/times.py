@@ -96,14 +96,13 @@ def recognise_times(texts: pa.Array, counts: Integers, least: float) -> tuple[st
 def _matches(texts: pa.Array) -> Iterator[tuple[str, Integers, dict[str, pa.Array]]]:
     """Yield each form that some texts have: its name, the places of those texts, and their parts. No text has two."""
     for name, pattern in _PATTERNS.items():
-        parts = groups_of(texts, pattern)
-        rows = np.flatnonzero(parts["year"].is_valid().to_numpy(zero_copy_only=False))
+        rows = np.flatnonzero(pc.match_substring_regex(texts, pattern=pattern).to_numpy(zero_copy_only=False))
         if rows.size:
-            yield name, rows, {part: values.take(pa.array(rows)) for part, values in parts.items()}
+            yield name, rows, groups_of(texts.take(pa.array(rows)), pattern)
 
 
 def _parsed(texts: pa.Array, form: str) -> Mask:
-    return np.asarray(times_in(texts, form).is_valid().to_numpy(zero_copy_only=False), dtype=np.bool_)
+    return _flags(times_in(texts, form).is_valid())
 
 
 def _ordered(parts: dict[str, pa.Array], *, month_first: bool) -> dict[str, pa.Array]:
@@ -128,7 +127,7 @@ def _microseconds(parts: dict[str, pa.Array]) -> Integers:
     begin, after = (places.astype("M8[M]").astype("M8[D]").astype(np.int64) for places in (months, months + 1))
     good &= day <= after - begin
     if "apart" in parts:
-        good &= np.asarray(pc.equal(parts["apart"], parts["again"]).to_numpy(zero_copy_only=False), dtype=np.bool_)
+        good &= _flags(pc.equal(parts["apart"], parts["again"]))
     hour, told = _hours(hour, parts["half"])
     shift, known = _offsets(parts["zone"])
     good &= told & known & (hour <= 23) & (minute <= 59) & (second <= 59)
@@ -150,10 +149,14 @@ def _months(names: pa.Array) -> Integers:
 
 def _hours(hours: Integers, halves: pa.Array) -> tuple[Integers, Mask]:
     """Return hours of 0 to 23 for those of a half of the day, and whether the hour and its half go together."""
-    given = np.array([half[:1].lower() for half in halves.to_pylist()], dtype="U1")
-    stated = given != ""
-    of_day = np.where(stated, hours % 12 + np.where(given == "p", 12, 0), hours)
+    afternoon, morning = (_flags(pc.starts_with(halves, pattern=letter, ignore_case=True)) for letter in "pa")
+    stated = afternoon | morning
+    of_day = np.where(stated, hours % 12 + np.where(afternoon, 12, 0), hours)
     return of_day, ~stated | ((hours >= 1) & (hours <= 12))
+
+
+def _flags(mask: pa.Array) -> Mask:
+    return np.asarray(mask.to_numpy(zero_copy_only=False), dtype=np.bool_)
 
 
 def _offsets(zones: pa.Array) -> tuple[Integers, Mask]:
