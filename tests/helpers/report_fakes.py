@@ -12,8 +12,9 @@ from supersample.summary import ColumnChange
 from supersample.summary.outcome import MmdPoint
 
 
-def _note(name: str, type: str, kind: str, width: int = 1) -> ColumnNote:
-    return ColumnNote(name, type, kind, width, 1.0, "")
+def note(name: str, arrow_type: str, kind: str, width: int = 1) -> ColumnNote:
+    """Return the note of a column."""
+    return ColumnNote(name, arrow_type, kind, width, 1.0, "")
 
 
 @dataclass(frozen=True)
@@ -109,7 +110,7 @@ def mixed_rows(n_rows: int = 400, seed: int = 0) -> tuple[pa.Table, tuple[Column
     )
     kinds = ("number", "number", "category", "boolean", "time", "number", "left out")
     notes = tuple(
-        _note(name, str(table.schema.field(name).type), kind, 0 if kind in ("left out", "time") else 1)
+        note(name, str(table.schema.field(name).type), kind, 0 if kind in ("left out", "time") else 1)
         for name, kind in zip(table.column_names, kinds, strict=True)
     )
     return table, notes
@@ -122,7 +123,7 @@ def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tupl
     pixels = rng.integers(0, 256, (n_rows, length), dtype=np.uint8)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), length)
     table = pa.table({"image": images, "label": pa.array(rng.choice(list("abc"), n_rows))})
-    return table, (_note("image", str(images.type), "vector", length), _note("label", "string", "category"))
+    return table, (note("image", str(images.type), "vector", length), note("label", "string", "category"))
 
 
 def changes(left: Fake, right: Fake) -> Comparison:

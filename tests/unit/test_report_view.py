@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 import supersample as ss
-from report_fakes import MmdPoint, Note, changes, fake, image_rows, mixed_rows
+from report_fakes import MmdPoint, changes, fake, image_rows, mixed_rows, note
 from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_summary
 from supersample.report.view import view_of
@@ -43,7 +43,7 @@ def test_few_columns_keep_their_order_and_many_are_led_by_the_telling_ones(mixed
     assert names == ["age", "fare", "town", "member", "joined", "stops", "remark"]
     rng = np.random.default_rng(0)
     table = pa.table({f"c{place}": rng.normal(size=200) * (50.0 if place == 17 else 1.0) for place in range(20)})
-    view = view_of(fake(table, tuple(Note(name, "double", "number") for name in table.column_names)))
+    view = view_of(fake(table, tuple(note(name, "double", "number") for name in table.column_names)))
     assert view.prototypes.columns[0].name == "c17"
     assert len(view.prototypes.columns) == 8
     assert len(view.prototypes.more_columns) == 12
@@ -102,7 +102,7 @@ def test_a_summary_without_criticisms_or_certificate(mixed):
 def test_what_is_too_much_is_counted_not_shown():
     rng = np.random.default_rng(0)
     table = pa.table({f"c{place}": rng.normal(size=300) for place in range(400)})
-    view = view_of(fake(table, tuple(Note(name, "double", "number") for name in table.column_names), 250, 5))
+    view = view_of(fake(table, tuple(note(name, "double", "number") for name in table.column_names), 250, 5))
     gallery = view.prototypes
     assert (len(gallery.cards), gallery.n_rows) == (200, 250)
     assert len(gallery.columns) + len(gallery.more_columns) + gallery.n_hidden == 400

@@ -10,7 +10,8 @@ from supersample.cli.interrupts import starting
 from supersample.errors import InputError
 
 __all__ = [
-    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "page", "page_file", "parse_columns", "parse_types", "progress",
+    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "page", "page_file", "parse_columns", "parse_types",
+    "progress",
     "quiet", "seed", "summary_file",
 ]  # fmt: skip
 

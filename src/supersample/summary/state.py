@@ -13,12 +13,14 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from supersample import profile as profiles
 from supersample._checks import ROUNDING, require
 from supersample._stored import check_fields
 from supersample._typing import Floats
 from supersample._validation import check_weights
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
+from supersample.profile import ColumnPlan, Profile
 from supersample.records.encoding import ColumnOptions, Encoding, learn, require_same, weights_of
 from supersample.records.sources.conforming import conformed, described
 from supersample.records.sources.schema import conform, plain_schema, promote
@@ -32,7 +34,7 @@ from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = [
     "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "learned_from", "like", "merge", "part",
-    "require_same_maps", "settle", "update",
+    "require_same_maps", "settle", "update", "with_profile",
 ]  # fmt: skip
 
 #: MMD is measured after this many rows, and each time their number has doubled.
@@ -99,6 +101,7 @@ class Running:
     """A summary whose rows become points of a stream; `kept` has the rows of all points that the stream holds.
 
     shared: the feature maps that were given to it, if it was made like another summary.
+    profile: the statistics of all rows; None if it comes from a file of format 1, which had none.
     """
 
     request: Request
@@ -108,6 +111,7 @@ class Running:
     stream: Stream
     mmd_path: tuple[MmdPoint, ...] = ()
     shared: Plan | None = None
+    profile: Profile | None = None
 
     @property
     def n_seen(self) -> int:
@@ -130,6 +134,10 @@ class Running:
         require(replace(held, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
         require(self.stream.width == self.encoding.width, "encoding and stream differ in width")
         self.stream.check(self.kept.positions)
+        if self.profile is not None:
+            self.profile.check()
+            same = [(each.name, each.type) for each in self.profile.columns] == [(f.name, str(f.type)) for f in self.schema]
+            require(same and self.profile.rows == self.n_seen, "the profile is of other rows")
 
 
 #: Everything needed to continue a summary.
@@ -150,7 +158,9 @@ def check_encoding(encoding: Encoding, request: Request, schema: pa.Schema) -> N
         require((note.width, note.weight) == size, "notes and encoding differ in a column")
         # An id may enter as a number, and a column that does not vary as any kind.
         fits = block is None or note.kind in (block.called, "id", "constant")
-        require(fits and (note.kind == "weight") == (note.name == encoding.weight_column), "notes and encoding differ in a kind")
+        require(
+            fits and (note.kind == "weight") == (note.name == encoding.weight_column), "notes and encoding differ in a kind"
+        )
 
 
 def init(request: Request, schema: pa.Schema) -> WarmUp:
@@ -228,9 +238,15 @@ def merge(left: Running, right: Running) -> Running:
             f"{described(right.schema)}; make the second one with summarize(..., like=first)"
         )
     require_same_maps(left.stream, right.stream)
+    if (left.profile is None) != (right.profile is None):
+        raise MismatchError(
+            "one of the two summaries was saved by an earlier version and has no profile of its rows; they cannot be merged: "
+            "make it again from its data"
+        )
+    both = None if left.profile is None or right.profile is None else profiles.merge(left.profile, right.profile)
     merged = merging.merge(left.stream, right.stream)
     kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
-    return replace(left, stream=merged, kept=kept, mmd_path=())
+    return replace(left, stream=merged, kept=kept, mmd_path=(), profile=both)
 
 
 def require_same_maps(left: Stream, right: Stream) -> None:
@@ -263,7 +279,22 @@ def _running_like(state: WarmUp, encoding: Encoding, first: pa.RecordBatch) -> R
 def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
     plan = None if state.maps is None else state.maps.plan
     started = stream.init(settings, encoding.width, plan)
-    return Running(state.request, state.schema, RowStore.none(state.schema), encoding, started, shared=plan)
+    profile = profiles.init(_column_plans(encoding, state.schema))
+    return Running(state.request, state.schema, RowStore.none(state.schema), encoding, started, shared=plan, profile=profile)
+
+
+def with_profile(state: Running) -> Running:
+    """Return a state with the profile of the rows that it keeps, for one that keeps all rows that it has seen."""
+    profile = profiles.init(_column_plans(state.encoding, state.schema))
+    for batch in state.kept.table.to_batches():
+        profile = profiles.update(profile, batch)
+    return replace(state, profile=profile)
+
+
+def _column_plans(encoding: Encoding, schema: pa.Schema) -> list[ColumnPlan]:
+    roles = {note.name: note.kind for note in encoding.notes}
+    readings, centres = dict(encoding.readings), dict(encoding.centres)
+    return [ColumnPlan(f.name, f.type, roles[f.name], readings.get(f.name), centres.get(f.name, 0.0)) for f in schema]
 
 
 def _feed(state: Running, batch: pa.RecordBatch) -> Running:
@@ -278,7 +309,9 @@ def _feed(state: Running, batch: pa.RecordBatch) -> Running:
         if held.n_seen == mark:
             point = measure(held)
             path = path if point is None else (*path, point)
-    return replace(state, stream=held, kept=state.kept.after(first, batch, held_positions(held)), mmd_path=path)
+    kept = state.kept.after(first, batch, held_positions(held))
+    profile = None if state.profile is None else profiles.update(state.profile, batch)
+    return replace(state, stream=held, kept=kept, mmd_path=path, profile=profile)
 
 
 def _rows(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:

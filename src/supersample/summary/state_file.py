@@ -10,6 +10,7 @@ from supersample._checks import require
 from supersample._stored import UnknownNameError
 from supersample._typing import Floats
 from supersample.errors import InputError
+from supersample.profile import Profile
 from supersample.records.encoding import ColumnOptions, Encoding
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import Plan, Settings
@@ -17,7 +18,7 @@ from supersample.storage.codec import pack, unpack
 from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.outcome import MmdPoint, Outcome
 from supersample.summary.row_store import RowStore
-from supersample.summary.state import Maps, Request, Running, State, WarmUp, check_encoding
+from supersample.summary.state import Maps, Request, Running, State, WarmUp, check_encoding, with_profile
 
 __all__ = ["Restored", "restore", "store"]
 
@@ -39,6 +40,7 @@ def store(
         "plan": pack(running.shared if running is not None else None if maps is None else maps.plan, arrays),
         "stream": pack(None if running is None else running.stream, arrays),
         "history": pack(state.mmd_path, arrays),
+        "profile": pack(None if running is None else running.profile, arrays),
         "positions": pack(kept.positions, arrays),
         "settled": None if settled is None or settled is state else pack(settled.stream, arrays),
         "settled_encoding": None if settled is None or settled is state else _plain(settled.encoding),
@@ -84,12 +86,15 @@ def _restored(contents: Contents) -> Restored:
     plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
     path = _expect(unpack(header["history"], arrays), tuple)
     require(all(isinstance(each, MmdPoint) for each in path), "the path of MMD is impossible")
+    profile = _expect(unpack(header.get("profile"), arrays), Profile, optional=True)  # format 1 has none
     build = partial(_state, request, kept, plan, arrays)
-    state = build(header["stream"], header["encoding"], path)
+    state = build(header["stream"], header["encoding"], path, profile)
     settled = None
     if header["settled"] is not None:
-        found = build(header["settled"], header["settled_encoding"], path)
+        found = build(header["settled"], header["settled_encoding"], path, profile)
         settled = _expect(found, Running)
+        if isinstance(state, WarmUp):
+            settled = with_profile(settled)  # of the rows that wait
         require(settled.stream.plan is not None, "the settled stream has no features")
         require(settled.n_seen == state.n_seen, "the settled stream has seen other rows")
     outcome = _expect(unpack(header["outcome"], arrays), Outcome, optional=True)
@@ -115,6 +120,7 @@ def _state(
     stream: Any,
     encoding: Any,
     path: tuple[MmdPoint, ...],
+    profile: Profile | None,
 ) -> State:
     """Return a warm-up or a running state; the points of a stream are those of the kept rows under its encoding."""
     schema = kept.table.schema
@@ -135,7 +141,7 @@ def _state(
         require(bool((kept.positions[np.minimum(places, points.shape[0] - 1)] == positions).all()), "a held row is missing")
         return np.asarray(points[places])
 
-    state = Running(request, schema, kept, how, _expect(unpack(stream, arrays, points_at), Stream), path, plan)
+    state = Running(request, schema, kept, how, _expect(unpack(stream, arrays, points_at), Stream), path, plan, profile)
     state.check(points)
     return state
 

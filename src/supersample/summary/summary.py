@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample import profile as profiles
 from supersample._files import as_path, read_file, write_atomically
 from supersample._locking import one_at_a_time
 from supersample._text import plural
@@ -25,6 +26,7 @@ from supersample.records.sources.conforming import conformed
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
+from supersample.summary.notes import Note, notes_of
 from supersample.summary.outcome import MmdPoint
 from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Running
@@ -107,6 +109,25 @@ class Summary:
     def columns(self) -> tuple[ColumnNote, ...]:
         """How each column of the source is used."""
         return self._ready().settled.encoding.notes
+
+    @property
+    def profile(self) -> pa.Table:
+        """Statistics of all rows, one row a column: counts, extremes, mean, quantiles, most frequent values.
+
+        `supersample.profile.table` explains its columns. Rows count alike, whatever their weights. Summaries that an earlier
+        version saved have none: reading it raises an InputError.
+        """
+        profile = self._ready().settled.profile
+        if profile is None:
+            raise InputError(
+                f"the summary of {self.source} has no profile: it was saved by an earlier version; summarise the data again"
+            )
+        return profiles.table(profile)
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What a careful colleague would say about the table, what concerns the result most first."""
+        return notes_of(self._ready().settled)
 
     @property
     def mmd_path(self) -> tuple[MmdPoint, ...]:

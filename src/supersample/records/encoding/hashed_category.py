@@ -6,7 +6,7 @@ from typing import Self
 import numpy as np
 import pyarrow as pa
 
-from supersample._compiled.hashing import hash_words
+from supersample._hashing import hash_words
 from supersample._typing import Floats
 from supersample.records.encoding.column_type import ColumnType, built_in
 from supersample.records.encoding.values import hashes_of, is_text
@@ -63,9 +63,7 @@ class HashedCategory(ColumnType):
 
     def _vectors(self, values: pa.Array) -> Floats:
         """Return the vectors of some values, and one more of zeros for missing ones."""
-        seeds = hashes_of(values) ^ hashes_of(pa.array([self.name]))
-        mixed = np.empty_like(seeds)
-        hash_words(seeds, mixed)
+        mixed = hash_words(hashes_of(values) ^ hashes_of(pa.array([self.name])))
         bits = (mixed[:, None] >> np.arange(0, 2 * _WIDTH, 2, dtype=np.uint64)) & np.uint64(3)
         vectors = np.zeros((len(values) + 1, _WIDTH))
         vectors[:-1] = _LEVELS[bits.astype(np.intp)]

@@ -18,7 +18,7 @@ from supersample.records.encoding.number import Number
 from supersample.records.encoding.options import ColumnOptions, listed
 from supersample.records.encoding.roles import Role, forced_role, role_of
 from supersample.records.encoding.text import Text
-from supersample.records.encoding.values import is_text, numbers_of, plain_storage
+from supersample.records.encoding.values import is_numeric, is_text, numbers_of, plain_storage
 from supersample.records.encoding.vector import Vector
 from supersample.records.reading import Reading
 
@@ -60,6 +60,7 @@ class ColumnNote:
         "weight_column": optional(TEXT),
         "aside": tuple_of(instance_of(ColumnType)),
         "readings": tuple_of(tuple_of(TEXT, instance_of(Reading), repeated=False)),
+        "centres": tuple_of(tuple_of(TEXT, NUMBER, repeated=False)),
     },
 )
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ class Encoding:
 
     The last coordinate is the square root of the number of missing values in columns that had none in the first rows.
     aside: blocks of columns that are compared, but not in the kernel. readings: how columns of text that hold numbers, times or
-    truth values are read, by name.
+    truth values are read, by name. centres: the medians of columns of numbers and times, by name, in the rows learned from.
     """
 
     blocks: tuple[ColumnType, ...]
@@ -76,6 +77,7 @@ class Encoding:
     weight_column: str | None
     aside: tuple[ColumnType, ...] = ()
     readings: tuple[tuple[str, Reading], ...] = ()
+    centres: tuple[tuple[str, float], ...] = ()
 
     @property
     def width(self) -> int:
@@ -145,6 +147,7 @@ class Encoding:
             "weight_column": self.weight_column,
             "aside": [block.to_plain() for block in self.aside],
             "readings": {name: vars(reading) for name, reading in self.readings},
+            "centres": dict(self.centres),
         }
 
     @classmethod
@@ -154,7 +157,7 @@ class Encoding:
         aside = tuple(column_from_plain(each) for each in plain.get("aside", ()))  # format 1 has none, and no readings
         readings = tuple((name, Reading(**fields)) for name, fields in sorted(plain.get("readings", {}).items()))
         notes = tuple(ColumnNote(**each) for each in plain["notes"])
-        return cls(blocks, notes, plain["weight_column"], aside, readings)
+        return cls(blocks, notes, plain["weight_column"], aside, readings, tuple(sorted(plain.get("centres", {}).items())))
 
 
 def weights_of(column: pa.Array) -> Weights:
@@ -169,16 +172,20 @@ def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
     aside: list[ColumnType] = []
     notes: list[ColumnNote] = []
     readings: dict[str, Reading] = {}
+    centres: dict[str, float] = {}
     for field in table.schema:
         name, kind = field.name, str(field.type)
+        column = plain_storage(_one_chunk(table.column(name)))
         if name == options.weight:
             notes.append(ColumnNote(name, kind, "weight", 0, 0.0, "weighs the rows"))
+            centres |= _centre(name, column)
             continue
-        column = plain_storage(_one_chunk(table.column(name)))
         asked = (options.types or {}).get(name)
         role, block = _learned(name, column, chosen.get(name, 0.0) or 1.0, asked, options)
         if role.reading is not None:
             readings[name] = role.reading
+            column, _ = role.reading.read(column)
+        centres |= _centre(name, column)
         if isinstance(block, LeftOut):
             notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, block.why))
         elif name == options.label:
@@ -195,7 +202,18 @@ def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
             f"source must have at least one column that can enter the kernel: numbers, truth values, categories, text or "
             f"vectors of one length; got none ({reasons}). Convert one, name it with columns=, or say with types= what it is"
         )
-    return Encoding(tuple(blocks), tuple(notes), options.weight, tuple(aside), tuple(sorted(readings.items())))
+    found = tuple(sorted(readings.items())), tuple(sorted(centres.items()))
+    return Encoding(tuple(blocks), tuple(notes), options.weight, tuple(aside), *found)
+
+
+def _centre(name: str, column: pa.Array) -> dict[str, float]:
+    """Return the median of a column of numbers or times, by name; nothing for other columns."""
+    kind = column.type
+    if not (is_numeric(kind) or (pa.types.is_temporal(kind) and not pa.types.is_interval(kind))):
+        return {}
+    values = numbers_of(column).astype(np.float64)
+    finite = values[np.isfinite(values)]
+    return {name: 2.0 * float(np.median(finite / 2.0))} if finite.size else {}
 
 
 def _learned(

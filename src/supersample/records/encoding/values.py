@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from supersample._compiled.hashing import hash_bytes, hash_words
+from supersample._hashing import Hashes, hash_texts, hash_words
 from supersample._typing import Floats
 from supersample.errors import InputError
 
@@ -87,19 +87,13 @@ def vectors_of(column: pa.Array, length: int, name: str) -> tuple[Floats, Floats
     return values, absent
 
 
-def hashes_of(values: pa.Array) -> npt.NDArray[np.uint64]:
+def hashes_of(values: pa.Array) -> Hashes:
     """Return the hash of each text, whole number or boolean; there must be no missing values."""
-    out = np.empty(len(values), dtype=np.uint64)
     if is_text(values.type):
-        texts = values.cast(pa.large_string())
-        offsets = np.frombuffer(texts.buffers()[1], dtype=np.int64)[texts.offset : texts.offset + len(texts) + 1]
-        data = texts.buffers()[2]
-        hash_bytes(offsets, np.empty(0, dtype=np.uint8) if data is None else np.frombuffer(data, dtype=np.uint8), out)
-    else:
-        unsigned = pa.types.is_uint64(values.type)
-        words = values.to_numpy(zero_copy_only=False).astype(np.uint64 if unsigned else np.int64)
-        hash_words(words.view(np.uint64), out)
-    return out
+        return hash_texts(values)
+    unsigned = pa.types.is_uint64(values.type)
+    words = values.to_numpy(zero_copy_only=False).astype(np.uint64 if unsigned else np.int64)
+    return hash_words(words.view(np.uint64))
 
 
 def _lengths(lists: pa.Array) -> Floats:

@@ -1,0 +1,236 @@
+"""What a careful colleague would say about a table: what to know before its summary is used."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._text import plural
+from supersample.profile import ColumnProfile
+from supersample.records.encoding import ColumnNote
+from supersample.records.encoding.number import Number
+from supersample.selection.stream import background
+from supersample.summary.state import Running
+
+__all__ = ["Note", "notes_of"]
+
+#: Shares of rows from which a column is said to have many missing values, and to be nearly constant.
+_MANY_MISSING, _NEARLY_ALL = 0.2, 0.99
+#: A tail is heavy if the 1% or 99% point is this many scales from the median; it is 2.3 for a normal, 8.6 for a log-normal.
+_HEAVY = 8.0
+#: Later rows look unlike those learned from if the median has moved, or the scale has changed, by more than this.
+_MOVED, _STRETCHED = 1.0, 3.0
+#: Copies among rows are pointed out from this share on.
+_COPIES = 0.01
+#: The distance between the quartiles of the standard normal.
+_NORMAL_QUARTILES = 1.349
+_LABELS = frozenset({"label", "target", "class", "y", "outcome", "churn", "churned"})
+#: Examples in a note.
+_SHOWN = 3
+
+
+@dataclass(frozen=True)
+class Note:
+    """One thing to know about a table.
+
+    kind: its short name, such as "constant" or "stored as text". column: the column that it is about, None for the table.
+    """
+
+    kind: str
+    column: str | None
+    text: str
+
+    def __str__(self) -> str:
+        """Return the column and what is said of it."""
+        return self.text if self.column is None else f"{self.column}: {self.text}"
+
+
+class _Column(NamedTuple):
+    """A column as it was profiled and as it is used; its block, if numbers are scaled."""
+
+    profile: ColumnProfile
+    note: ColumnNote
+    scaled: Number | None
+
+
+def notes_of(state: Running) -> tuple[Note, ...]:
+    """Return what there is to say about a table, what concerns the result most first. Empty without a profile."""
+    if state.profile is None:
+        return (Note("no profile", None, "the summary was saved by an earlier version, which did not profile the rows"),)
+    scaled = {block.name: block for block in state.encoding.blocks if isinstance(block, Number)}
+    notes = {note.name: note for note in state.encoding.notes}
+    columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in state.profile.columns]
+    return (
+        *_unlike_first_rows(state, columns),
+        *_labels(state, columns),
+        *(note for column in columns for note in _stored_as_text(state, column)),
+        *_left_out(columns),
+        *_copies(state),
+        *_vectors(columns),
+        *(note for column in columns for note in _of_column(column)),
+    )
+
+
+def _unlike_first_rows(state: Running, columns: list[_Column]) -> Iterator[Note]:
+    """Say where all rows look unlike those that scales were learned from."""
+    for profile, _, block in columns:
+        if block is None or block.kind != "number" or block.knee is None:
+            continue
+        median, spread = profile.quantile(0.5), _spread(profile)
+        if median is None or spread is None:
+            continue
+        moved = abs(median - block.centre) > _MOVED * block.scale
+        stretched = not 1.0 / _STRETCHED <= spread / block.scale <= _STRETCHED
+        if moved or (stretched and spread > 0):
+            where = "the first rows" if state.shared is None else "the rows that its scale was learned from"
+            yield Note(
+                "unlike the first rows", profile.name,
+                f"all rows have the median {median:.4g} and the scale {spread:.3g}, {where} had {block.centre:.4g} and "
+                f"{block.scale:.3g}: rows are judged by a scale that is not theirs. Summarise a file or a table, not a stream, "
+                f"or shuffle the rows",
+            )  # fmt: skip
+
+
+def _spread(profile: ColumnProfile) -> float | None:
+    low, high = profile.quantile(0.25), profile.quantile(0.75)
+    return None if low is None or high is None else (high - low) / _NORMAL_QUARTILES
+
+
+def _labels(state: Running, columns: list[_Column]) -> Iterator[Note]:
+    """Say that what looks like a label takes part in the choice of rows."""
+    if state.request.options.label is not None or state.request.options.columns is not None:
+        return
+    for profile, note, _ in columns:
+        if note.used and profile.name.lower() in _LABELS:
+            text = f"looks like a label, and takes part in the choice of rows; label={profile.name!r} keeps it out"
+            yield Note("label in the kernel", profile.name, text)
+
+
+def _stored_as_text(state: Running, column: _Column) -> Iterator[Note]:
+    """Say that text is read as what it holds, and how much of it could not be."""
+    reading, profile = dict(state.encoding.readings).get(column.profile.name), column.profile
+    if reading is None:
+        return
+    said = [f"holds {reading.words}, read as such"]
+    if reading.note:
+        said.append(reading.note)
+    if profile.unreadable:
+        said.append(f"{plural(profile.unreadable, 'value')} could not be, and {_count_as(profile.unreadable)} missing")
+    yield Note("stored as text", profile.name, "; ".join(said))
+
+
+def _left_out(columns: list[_Column]) -> Iterator[Note]:
+    """Say which columns take no part in the choice of rows, and why."""
+    for profile, note, _ in columns:
+        if not note.used and note.kind not in ("weight", "time") and note.note:
+            yield Note(
+                "id" if note.kind == "id" else "left out", profile.name, f"{note.note}; it takes no part in the choice of rows"
+            )
+    times = [profile.name for profile, note, _ in columns if note.kind == "time" and not note.used]
+    if times:
+        what = "a time takes" if len(times) == 1 else "times take"
+        text = f"{', '.join(times)}: {what} no part in the choice of rows unless times='cycle' or times='level' is passed"
+        yield Note("times ignored", None, text)
+
+
+def _copies(state: Running) -> Iterator[Note]:
+    """Estimate how many rows are copies of others, from the background sample."""
+    rows = background.settled(state.stream.background, state.stream.settings.n_background).rows.points
+    if len(rows) < 2:
+        return
+    _, counts = np.unique(rows, axis=0, return_counts=True)
+    share = float(counts[counts > 1].sum()) / len(rows)
+    if share >= _COPIES:
+        yield Note(
+            "copies", None,
+            f"{share:.0%} of {plural(len(rows), 'row')} drawn at random have a twin among them, equal in all columns that count: "
+            f"there are many copies",
+        )  # fmt: skip
+
+
+def _vectors(columns: list[_Column]) -> Iterator[Note]:
+    """Say how much a vector counts beside the other columns."""
+    used = [note for _, note, _ in columns if note.used]
+    vectors = [note for note in used if note.kind == "vector" and note.weight == 1.0]
+    others = len(used) - len(vectors)
+    if others < 2:
+        return
+    for note in vectors:
+        yield Note(
+            "vector outweighed", note.name,
+            f"its {note.width:,} numbers together count as much as one other column, of which there are {others}; "
+            f"columns={{{note.name!r}: {others}, ...}} lets it count as much as all of them",
+        )  # fmt: skip
+
+
+def _of_column(column: _Column) -> Iterator[Note]:
+    """Say what the values of a column look like."""
+    profile, rows = column.profile, column.profile.rows
+    if profile.count == 0:
+        yield Note("empty", profile.name, "holds no value at all")
+        return
+    absent = profile.missing + profile.unreadable
+    if absent >= _MANY_MISSING * rows:
+        yield Note("many missing", profile.name, f"{absent / rows:.0%} of the rows have no value")
+    if profile.distinct == 1:
+        (only,) = profile.top(1)
+        text = f"every value is {_quoted(only.value)}"
+        yield Note("constant", profile.name, text if not absent else f"{text}, where there is one")
+        return
+    top = profile.top(1)
+    if top and top[0].count >= _NEARLY_ALL * rows:
+        yield Note(
+            "nearly constant",
+            profile.name,
+            f"{_percent(top[0].count / rows)} of the rows have the value {_quoted(top[0].value)}",
+        )
+    yield from _mixed_case(profile)
+    yield from _heavy_tail(profile)
+
+
+def _mixed_case(profile: ColumnProfile) -> Iterator[Note]:
+    """Say which frequent values differ only in case or spaces."""
+    if profile.numbers is not None:
+        return
+    alike: dict[str, list[str]] = {}
+    for each in profile.top(256):
+        alike.setdefault(" ".join(each.value.casefold().split()), []).append(each.value)
+    groups = [group for group in alike.values() if len(group) > 1]
+    if groups:
+        shown = "; ".join(", ".join(map(_quoted, sorted(group))) for group in groups[:_SHOWN])
+        more = f" and {len(groups) - _SHOWN} more such groups" if len(groups) > _SHOWN else ""
+        yield Note("mixed case", profile.name, f"values differ only in case or spaces, and count as different: {shown}{more}")
+
+
+def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
+    """Say that a few values lie far from all others."""
+    if profile.role != "number":
+        return
+    quantiles = {share: profile.quantile(share) for share in (0.01, 0.5, 0.99)}
+    spread = _spread(profile)
+    low, median, high = (quantiles[share] for share in (0.01, 0.5, 0.99))
+    if low is None or median is None or high is None or spread is None or not spread > 0:
+        return
+    reach = max(high - median, median - low)
+    if reach > _HEAVY * spread and math.isfinite(reach):
+        far = "above" if high - median >= median - low else "below"
+        end = high if far == "above" else low
+        yield Note(
+            "heavy tail", profile.name,
+            f"1% of the values lie {far} {end:.4g}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of one "
+            f"another; few rows decide its mean",
+        )  # fmt: skip
+
+
+def _count_as(number: int) -> str:
+    return "counts as" if number == 1 else "count as"
+
+
+def _quoted(value: str) -> str:
+    return repr(value if len(value) <= 40 else f"{value[:40]}...")
+
+
+def _percent(share: float) -> str:
+    return f"{min(share, 0.9999):.2%}" if share > 0.995 else f"{share:.1%}"
