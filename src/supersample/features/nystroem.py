@@ -74,6 +74,7 @@ class Nystroem(FeatureMap):
     ) -> "Nystroem":
         """Return a map with its stored whitening: recomputed elsewhere, its directions could be rotated or reversed."""
         restored = cls.__new__(cls)
+        require(bool(np.isfinite(landmarks).all()), "the landmarks are not finite")
         restored._fix(kernel, landmarks, whitening, tolerance, as_dtype(dtype))
         return restored
 
@@ -133,9 +134,8 @@ class Nystroem(FeatureMap):
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
 
     def check(self) -> None:
-        """Refuse landmarks and a whitening that do not fit together, or are not finite."""
+        """Refuse landmarks and a whitening that do not fit together."""
         require(self.landmarks.ndim == 2, "the landmarks are incomplete")
-        require(bool(np.isfinite(self.landmarks).all()), "the landmarks are not finite")
         require(1e-12 <= self.tolerance < 1, "the landmarks are impossible")
         # Eigenvalues under the tolerance, as a share of the largest, were left out; the largest is at least k(x, x).
         most = 2.0 / np.sqrt(self.tolerance * float(self.kernel.diagonal(self.landmarks).max()))

@@ -145,8 +145,8 @@ def _copies(state: Running) -> Iterator[Note]:
     if share >= _COPIES:
         yield Note(
             "copies", None,
-            f"{share:.0%} of {plural(len(rows), 'row')} drawn at random have a twin among them, equal in all columns that count: "
-            f"there are many copies",
+            f"{share:.0%} of {plural(len(rows), 'row')} drawn at random have a twin among them, equal in all columns that "
+            f"count: there are many copies",
         )  # fmt: skip
 
 
