@@ -2,6 +2,8 @@
 
 import math
 import struct
+from collections import Counter
+from fractions import Fraction
 
 _WORD = (1 << 64) - 1
 
@@ -25,3 +27,55 @@ def hash_of_bytes(data):
     for start in range(0, len(data), 8):
         state = hash_of_word(state ^ int.from_bytes(data[start : start + 8], "little"))
     return state
+
+
+def registers_of(hashes):
+    """HyperLogLog registers by the bits of each hash as text."""
+    registers = [0] * 4096
+    for each in hashes:
+        bits = f"{each:064b}"
+        at, rest = int(bits[:12], 2), bits[12:]
+        registers[at] = max(registers[at], rest.index("1") + 1 if "1" in rest else 53)
+    return registers
+
+
+def misra_gries(values, counters):
+    """Return the counts of held values, and how often all were lowered."""
+    held, lowered = {}, 0
+    for value in values:
+        if value in held or len(held) < counters:
+            held[value] = held.get(value, 0) + 1
+        else:
+            held = {each: count - 1 for each, count in held.items() if count > 1}
+            lowered += 1
+    return held, lowered
+
+
+def exact_moments(values):
+    """Return the sum, the sum of squares and the variance (divisor n - 1) as fractions."""
+    numbers = [Fraction(value) for value in values]
+    total, squares = sum(numbers), sum(number * number for number in numbers)
+    n = len(numbers)
+    mean = total / n if n else 0
+    return total, squares, sum((number - mean) ** 2 for number in numbers) / (n - 1) if n > 1 else None
+
+
+def buckets(values, centre, most):
+    """Return the least number of bits to give up, and the counts by bucket, tried from the first."""
+    for level in range(64):
+        keys = Counter(_key(value - centre, level) for value in values)
+        if len(keys) <= most:
+            return level, sorted(keys.items())
+    raise AssertionError("two powers of two in a bucket are always enough")
+
+
+def _key(distance, level):
+    size = int.from_bytes(struct.pack(">d", abs(distance)), "big") >> level
+    return -size - 1 if distance < 0 else size
+
+
+def around(values, share):
+    """Return the two values around a quantile, and how far it is from the first to the second."""
+    ordered = sorted(values)
+    place = (len(ordered) - 1) * share
+    return ordered[math.floor(place)], ordered[math.ceil(place)], place % 1

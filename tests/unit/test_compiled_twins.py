@@ -258,6 +258,58 @@ def hash_bytes():
     return {"four texts": (np.array([0, 0, 4, 12, 31]), data, np.zeros(4, np.uint64))}
 
 
+def raise_registers():
+    # A rank that does not matter, one that does, and a hash whose bits after the first twelve are all zero.
+    hashes = np.array([(5 << 52) | (1 << 51), (5 << 52) | (1 << 49), (6 << 52) | (1 << 40), 7 << 52], np.uint64)
+    registers = np.zeros(4096, np.uint8)
+    registers[5], registers[6] = 2, 3
+    return {"four hashes": (hashes, registers)}
+
+
+def seat():
+    # Two hashes that choose the same slot, the last one, and one elsewhere.
+    return {"two in one slot": (np.array([7, 15, 2, 99], np.uint64), 3, np.zeros(8, WHOLE))}
+
+
+def count_frequent():
+    counters = (np.zeros(3, np.uint64), np.zeros(3, WHOLE), np.full(3, -1, WHOLE))
+    held = (np.array([8, 16, 0], np.uint64), np.array([5, 1, 0], WHOLE), np.full(3, -1, WHOLE))
+    return {
+        "room for all": (np.array([1, 9, 1, 17], np.uint64), *counters, 0, np.zeros(8, WHOLE)),
+        "all lowered twice": (np.array([1, 1, 2, 3, 4, 5, 6, 7], np.uint64), *counters, 0, np.zeros(8, WHOLE)),
+        "held before": (np.array([8, 24, 32, 8], np.uint64), *held, 2, np.zeros(8, WHOLE)),
+    }
+
+
+def slot_of():
+    # Keys 0 and 5 begin at the same slot.
+    keys, counts = np.zeros(8, WHOLE), np.zeros(8, WHOLE)
+    keys[0], counts[0] = 0, 4
+    return {"there": (0, keys, counts), "after another": (5, keys, counts), "free": (1, keys, counts)}
+
+
+def bucket_key():
+    values = {"above": 3.25, "below": 1.75, "at the centre": 2.0, "far below": -1e308}
+    return {name: (value, 2.0, 45) for name, value in values.items()}
+
+
+def fill_buckets():
+    values = np.array([1.0, 1.5, 1.75, 1.0, -3.0, 40.0, 0.0])
+    return {
+        "few": (values, 0.0, 0, 7, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
+        "joined": (values, 0.0, 40, 3, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
+    }
+
+
+def add_exactly():
+    values = np.array([0.0, 1.0, -2.5e-308, 5e-324, 1.7e308, -3.0, 1e-30])
+    return {"all scales": (values, np.zeros(66, WHOLE), np.zeros(132, WHOLE))}
+
+
+def norms():
+    return {"lists": (np.array([0, 2, 2, 5], WHOLE), normal(5), np.zeros(3))}
+
+
 CASES = {
     "criticisms.first_entry": first_entry,
     "distances.squared_l2_row": squared_l2_row,
@@ -265,6 +317,8 @@ CASES = {
     "distances.l1": between_blocks,
     "distances.expand_products": expand_products,
     "gaussian.sums": gaussian_sums,
+    "exact.add_exactly": add_exactly,
+    "exact.norms": norms,
     "hadamard._walsh": walsh,
     "hadamard.fastfood": fastfood,
     "hashing.hash_word": hash_word,
@@ -275,6 +329,12 @@ CASES = {
     "pool.next_swap": next_swap,
     "residual.subtract": subtract,
     "residual.best": residual_best,
+    "sketches.raise_registers": raise_registers,
+    "sketches._seat": seat,
+    "sketches.count_frequent": count_frequent,
+    "sketches._slot_of": slot_of,
+    "sketches.bucket_key": bucket_key,
+    "sketches.fill_buckets": fill_buckets,
     "sums._fold": fold,
     "sums.squared_norms": squared_norms,
     "sums.accumulate": accumulate,
@@ -300,6 +360,7 @@ ANSWERS = {
         "by variance": 3, "by size": 2, "the first of nearly equal": 1, "nothing left to explain": 1, "all spanned": -1,
         "none at the bar": -1,
     },
+    "sketches._slot_of": {"there": 0, "after another": 1, "free": 1},
     "tree.leaf_of": {"one leaf": 0, "left, right": 1, "right, left": 2, "on both splits": 3, "left, left": 0},
 }  # fmt: skip
 

@@ -106,7 +106,7 @@ class ColumnProfile:
             return None
         if self.frequent.exact:
             return self.frequent.hashes.size
-        return min(max(round(distinct.estimate(self.registers)), COUNTERS + 1), self.count)
+        return round(min(max(distinct.estimate(self.registers), COUNTERS + 1), self.count))
 
     @property
     def distinct_error(self) -> float | None:

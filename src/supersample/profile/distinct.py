@@ -35,13 +35,13 @@ def add(registers: Bytes, hashes: Hashes) -> Bytes:
 
 
 def estimate(registers: Bytes) -> float:
-    """Return the estimated number of different values; its relative standard error is ERROR."""
+    """Return the estimated number of different values, with a relative standard error of ERROR; infinite if no rank is left."""
     counts = np.bincount(registers, minlength=MOST_RANK + 1).tolist()
     z = _SIZE * _tau(1.0 - counts[MOST_RANK] / _SIZE)
     for count in counts[MOST_RANK - 1 : 0 : -1]:
         z = 0.5 * (z + count)
     z += _SIZE * _sigma(counts[0] / _SIZE)
-    return _SIZE * _SIZE / (2.0 * math.log(2.0) * z) if z < math.inf else 0.0
+    return _SIZE * _SIZE / (2.0 * math.log(2.0) * z) if z > 0.0 else math.inf
 
 
 def check(registers: Bytes, n_values: int) -> None:
