@@ -178,9 +178,10 @@ class ColumnProfile:
         """Refuse contents that no column has."""
         counts = (self.count, self.missing, self.unreadable)
         require(all(0 <= each <= MOST for each in counts), f"the counts of column {self.name!r} are impossible")
-        require(
-            self.reading is not None or self.unreadable == 0, f"column {self.name!r} is not read, but has unreadable values"
-        )
+        read = self.reading is not None
+        require(read or self.unreadable == 0, f"column {self.name!r} has unreadable values, but is not read")
+        plain = self.type == self.values or self.type.startswith("extension<")
+        require(read or plain, f"column {self.name!r} has values of another type, but is not read")
         form = self.form
         parts = (self.registers, self.frequent, self.numbers, self.lengths, self.norms)
         wanted = (form.told_apart, form.told_apart, form.measured, form.has_lengths, form.family == "vector")
@@ -210,6 +211,9 @@ class ColumnProfile:
         require(all(-(1 << 63) <= each < 1 << 63 for each in words), f"column {self.name!r} has impossible frequent values")
         same = hash_words(np.array(words, dtype=np.int64).view(np.uint64)) == hashes[: len(words)]
         require(bool(same.all()), f"column {self.name!r} has frequent values that were not counted")
+        if form.measured:
+            numbers = [form.number(each) for each in held.values]
+            require(not any(map(math.isnan, numbers)), f"column {self.name!r} has frequent values that are no numbers")
 
 
 def _known(value: float | None) -> float | None:

@@ -3,6 +3,7 @@
 A form follows from the text of a type, so that a profile read from a file has it too.
 """
 
+import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -32,6 +33,8 @@ _DECIMAL = re.compile(r"decimal\d+\(\d+, (-?\d+)\)")
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 _DAY = 86_400
 _WORD = (1 << 64) - 1
+#: No decimal has more than 76 digits.
+_DECIMALS = 10**76
 #: Times that are further from 1970, in seconds, are written without their fractions: these would pass 64 bits.
 _FAR = 1 << 43
 
@@ -85,6 +88,16 @@ class Form:
     def whole(self, word: int) -> int:
         """Return the whole number of a word."""
         return word & _WORD if self.name == "uint64" else word
+
+    def holds(self, value: float) -> bool:
+        """Return whether a value of the column can be this finite number, counted as `text` reads it."""
+        if self.family == "real":
+            return type(value) is float and math.isfinite(value)
+        if type(value) is not int:
+            return False
+        if self.family == "decimal":
+            return abs(value) < _DECIMALS
+        return 0 <= value <= _WORD if self.name == "uint64" else -(1 << 63) <= value < 1 << 63
 
     def number(self, value: Value | float) -> float:
         """Return a kept value, or an extreme, as the float64 that `floats` gives for it."""

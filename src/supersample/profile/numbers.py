@@ -72,8 +72,7 @@ class Numbers:
         if self.minimum is None or self.maximum is None:
             require(self.zeros == 0 and self.negatives == self.lowest, "the signs of numbers do not add up")
             return
-        wanted = float if form.family == "real" else int
-        require(type(self.minimum) is wanted and type(self.maximum) is wanted, "the extremes are of another type")
+        require(form.holds(self.minimum) and form.holds(self.maximum), "the extremes are no values of the column")
         least, largest = form.number(self.minimum), form.number(self.maximum)
         require(-math.inf < least <= largest < math.inf, "the extremes are out of order")
         ends = (self.histogram.key_of(least), self.histogram.key_of(largest))
