@@ -1,15 +1,20 @@
 """A source of rows: what is known of it before reading, and its batches from any row on."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 
 from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 
-__all__ = ["MAX_BYTES", "MAX_ROWS", "Batches", "Source", "after", "guarded", "once", "pieces", "sound"]
+__all__ = [
+    "MAX_BYTES", "MAX_ROWS", "Batches", "Positions", "Source", "after", "guarded", "mapped", "once", "picked", "pieces",
+    "sound", "spread",
+]  # fmt: skip
 
 #: The most rows of a batch: four times as many take 60 MB more for Parquet of 55 columns, and no less time.
 MAX_ROWS = 16_384
@@ -17,6 +22,8 @@ MAX_ROWS = 16_384
 MAX_BYTES = 64 << 20
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
+#: Numbers of rows, strictly increasing.
+Positions: TypeAlias = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -25,7 +32,8 @@ class Source:
 
     `label` names it in messages; `n_rows` is None if the number is not cheap to know; `identity` is what a checkpoint stores
     to recognise it, as plain JSON, empty if a restart cannot be checked. `batches(skip)` yields the rows from number `skip`
-    on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty.
+    on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty. `sample(n)` returns the rows at the
+    positions `spread(N, n)` of all N, in order; it is None if rows cannot be read out of order, or not again.
     """
 
     label: str
@@ -34,6 +42,68 @@ class Source:
     identity: Mapping[str, Any]
     batches: Callable[[int], Batches]
     sample: Callable[[int], pa.Table] | None = None
+
+
+def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Source:
+    """Return the source with each of its batches changed; `schema` is that of the changed ones."""
+    given = source.sample
+
+    def sample(n: int) -> pa.Table:
+        rows = given(n).to_batches() if given else []
+        return pa.Table.from_batches(map(change, rows), schema)
+
+    def batches(skip: int) -> Batches:
+        return map(change, source.batches(skip))
+
+    return replace(source, schema=schema, batches=batches, sample=sample if given else None)
+
+
+def spread(n_rows: int, n: int) -> Positions:
+    """Return `n` positions spread over all rows, one in each of `n` equal parts; all positions if there are no more than `n`.
+
+    A hash of the part's number places the position inside the part, so that no period of the rows can be in step with them.
+    The same numbers give the same positions on every machine.
+
+    >>> spread(1000, 5), spread(3, 5)
+    (array([135, 300, 479, 644, 947]), array([0, 1, 2]))
+    """
+    if n_rows <= n:
+        return np.arange(n_rows, dtype=np.int64)
+    edges = np.array([place * n_rows // n for place in range(n + 1)], np.int64)
+    inside = _mixed(np.arange(n, dtype=np.uint64)) % np.diff(edges).astype(np.uint64)
+    return edges[:-1] + inside.astype(np.int64)
+
+
+def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """Return a hash of each number: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
+    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
+    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return mixed ^ (mixed >> np.uint64(31))
+
+
+def picked(batches: Iterable[pa.RecordBatch], positions: Positions) -> Batches:
+    """Yield the rows at these positions of all batches together; batches after the last position are not asked for."""
+    before = done = 0
+    if len(positions) == 0:
+        return
+    for batch in batches:
+        end = int(np.searchsorted(positions, before + batch.num_rows))
+        if end > done:
+            yield from _taken(batch, positions[done:end] - before)
+        before, done = before + batch.num_rows, end
+        if done == len(positions):
+            return
+
+
+def _taken(batch: pa.RecordBatch, places: Positions) -> Batches:
+    if len(places) == batch.num_rows:
+        yield batch
+        return
+    try:
+        yield batch.take(pa.array(places))
+    except pa.ArrowNotImplementedError:  # views and runs, in older versions
+        yield from (batch.slice(int(place), 1) for place in places)
 
 
 def pieces(batch: pa.RecordBatch | pa.Table) -> Iterator[Any]:

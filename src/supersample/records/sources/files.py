@@ -1,15 +1,17 @@
 """One source of many files, of any mix of formats, whose columns agree; folders named `key=value` add columns to them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 
 from supersample._text import one_line
 from supersample.errors import InputError, MismatchError, SupersampleError
-from supersample.records.sources.base import Batches, Source, guarded, pieces
-from supersample.records.sources.formats import DAMAGED, FORMATS, DataFile
+from supersample.records.sources.base import Batches, Source, guarded, pieces, spread
+from supersample.records.sources.formats import DAMAGED, FORMATS, DataFile, Rows
 from supersample.records.sources.partitions import Constants, partitioned
 from supersample.records.sources.paths import expand, format_of
 from supersample.records.sources.schema import conform, plain_schema, promote
@@ -41,6 +43,7 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
         n_rows=None if None in counts else sum(count or 0 for count in counts),
         identity={"kind": "files", "files": known},
         batches=lambda skip: _read(parts, own, skip),
+        sample=None if any(file.rows is None for file in files) else lambda n: _sample(parts, own, schema, n),
     )
 
 
@@ -51,7 +54,7 @@ def open_file(path: Path, name: str | None = None) -> DataFile:
         if path.stat().st_size == 0:
             raise InputError(f"source: {name} must hold data, got a file of zero bytes; write it again, or leave it out")
         file = FORMATS[wanted].open(path)
-        return DataFile(path, plain_schema(file.schema, name), file.n_rows, file.read, file.hint)
+        return replace(file, schema=plain_schema(file.schema, name))
     except SupersampleError:
         raise
     except Exception as error:
@@ -83,3 +86,26 @@ def _read(parts: list[tuple[DataFile, Constants]], schema: pa.Schema, skip: int)
                 yield constants.beside(conform(piece, schema, where))
         if file.n_rows is not None:
             skip = 0
+
+
+def _sample(parts: list[tuple[DataFile, Constants]], own: pa.Schema, schema: pa.Schema, n: int) -> pa.Table:
+    indexed = [_rows(file) for file, _ in parts]
+    positions = spread(sum(rows.n_rows for rows in indexed), n)
+    found: list[pa.RecordBatch] = []
+    before = 0
+    for (file, constants), rows in zip(parts, indexed, strict=True):
+        inside = positions[(positions >= before) & (positions < before + rows.n_rows)] - before
+        before += rows.n_rows
+        where = str(file.path)
+        for batch in guarded(rows.take(own, inside), where, file.hint):
+            found.extend(constants.beside(conform(piece, own, where)) for piece in pieces(batch))
+    return pa.Table.from_batches(found, schema)
+
+
+def _rows(file: DataFile) -> Rows:
+    try:
+        return cast("Callable[[], Rows]", file.rows)()
+    except SupersampleError:
+        raise
+    except Exception as error:
+        raise InputError(f"source: the rows of {file.path} could not be counted: {one_line(error)}; {file.hint}") from error

@@ -9,29 +9,41 @@ from typing import BinaryIO, NamedTuple
 import pyarrow as pa
 
 from supersample._registry import Registry
-from supersample.records.sources.base import Batches, after
-from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_stream_reader
+from supersample.records.sources.base import Batches, Positions, after
+from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_file_rows, ipc_stream_reader
 from supersample.records.sources.nested import deepened
-from supersample.records.sources.npy import npy_batches, npy_outline
-from supersample.records.sources.parquet import parquet_batches, parquet_outline
-from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
+from supersample.records.sources.npy import npy_batches, npy_outline, npy_picked
+from supersample.records.sources.parquet import parquet_batches, parquet_outline, parquet_rows
+from supersample.records.sources.text import TEXT_HINT, Bytes, csv_reader, ndjson_reader
+from supersample.records.sources.text_index import TextIndex, csv_index, ndjson_index
 
-__all__ = ["COMPRESSIONS", "DAMAGED", "FORMATS", "DataFile", "Format"]
+__all__ = ["COMPRESSIONS", "DAMAGED", "FORMATS", "DataFile", "Format", "Rows"]
 
 #: The second extensions of compressed text files, and their compressions.
 COMPRESSIONS = {".gz": "gzip", ".bz2": "bz2", ".zst": "zstd"}
 DAMAGED = "the file may be damaged or incomplete: write it again, or leave it out"
 
 
+class Rows(NamedTuple):
+    """The rows of a file by position: how many there are, and `take(schema, positions)`, which reads some of them."""
+
+    n_rows: int
+    take: Callable[[pa.Schema, Positions], Batches]
+
+
 @dataclass(frozen=True)
 class DataFile:
-    """One file: its columns, its number of rows if the file states it, and how to read it as `schema` from row `skip` on."""
+    """One file: its columns, its number of rows if the file states it, and how to read it as `schema` from row `skip` on.
+
+    `rows` finds its rows by position, for text by a pass over the file; None if they can only be read in order.
+    """
 
     path: Path
     schema: pa.Schema
     n_rows: int | None
     read: Callable[[pa.Schema, int], Batches]
     hint: str = DAMAGED
+    rows: Callable[[], Rows] | None = None
 
 
 class Format(NamedTuple):
@@ -44,18 +56,30 @@ class Format(NamedTuple):
 
 def _parquet(path: Path) -> DataFile:
     schema, n_rows = parquet_outline(path)
-    return DataFile(path, schema, n_rows, lambda _, skip: parquet_batches(path, skip))
+
+    def rows() -> Rows:
+        return Rows(n_rows, lambda _, positions: parquet_rows(path, positions))
+
+    return DataFile(path, schema, n_rows, lambda _, skip: parquet_batches(path, skip), rows=rows)
 
 
 def _arrow(path: Path) -> DataFile:
     with path.open("rb") as file:
         whole = file.read(len(FILE_MAGIC)) == FILE_MAGIC
     if whole:
-        schema, n_rows = ipc_file_outline(path)
-        return DataFile(path, schema, n_rows, lambda _, skip: after(ipc_file_batches(path), skip))
+        return _arrow_file(path)
     with _bytes(path) as stream:
         schema = ipc_stream_reader(stream)[0]
     return DataFile(path, schema, None, lambda _, skip: after(_streamed(path), skip))
+
+
+def _arrow_file(path: Path) -> DataFile:
+    schema, counts = ipc_file_outline(path)
+
+    def rows() -> Rows:
+        return Rows(sum(counts), lambda _, positions: ipc_file_rows(path, counts, positions))
+
+    return DataFile(path, schema, sum(counts), lambda _, skip: after(ipc_file_batches(path), skip), rows=rows)
 
 
 def _streamed(path: Path) -> Batches:
@@ -72,7 +96,7 @@ def _csv(path: Path) -> DataFile:
         with _bytes(path) as stream:
             yield from after(csv_reader(stream, schema, delimiter=delimiter)[1], skip)
 
-    return DataFile(path, schema, None, read, TEXT_HINT)
+    return DataFile(path, schema, None, read, TEXT_HINT, _text_rows(path, lambda stream: csv_index(stream, delimiter)))
 
 
 def _ndjson(path: Path) -> DataFile:
@@ -83,7 +107,25 @@ def _ndjson(path: Path) -> DataFile:
         with _bytes(path) as stream:
             yield from after(ndjson_reader(stream, deepened(nested, schema))[1], skip)
 
-    return DataFile(path, nested, None, read, TEXT_HINT)
+    rows = _text_rows(path, lambda stream: ndjson_index(stream, lambda schema: deepened(nested, schema)))
+    return DataFile(path, nested, None, read, TEXT_HINT, rows)
+
+
+def _text_rows(path: Path, index: Callable[[Bytes], TextIndex]) -> Callable[[], Rows] | None:
+    """Return what finds the rows of a text file by position; None if it is compressed, and so cannot be read out of order."""
+    if path.suffix.lower() in COMPRESSIONS:
+        return None
+
+    def rows() -> Rows:
+        with path.open("rb") as file:
+            found = index(file)
+        return Rows(found.n_rows, lambda schema, positions: take(found, schema, positions))
+
+    def take(found: TextIndex, schema: pa.Schema, positions: Positions) -> Batches:
+        with path.open("rb") as file:
+            yield from found.take(file, schema, positions)
+
+    return rows
 
 
 def _npy(path: Path) -> DataFile:
@@ -94,7 +136,11 @@ def _npy(path: Path) -> DataFile:
         with path.open("rb") as file:
             yield from npy_batches(file, stored, skip)
 
-    return DataFile(path, stored.schema, stored.n_rows, read)
+    def take(_: pa.Schema, positions: Positions) -> Batches:
+        with path.open("rb") as file:
+            yield from npy_picked(file, stored, positions)
+
+    return DataFile(path, stored.schema, stored.n_rows, read, rows=lambda: Rows(stored.n_rows, take))
 
 
 @contextmanager

@@ -1,12 +1,13 @@
 """Tables in memory and streams of Arrow batches: pyarrow, pandas, polars, DuckDB, and anything else with an Arrow stream."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import pyarrow as pa
 
 from supersample._text import one_line
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import MAX_ROWS, Batches, Source, after, guarded, once, pieces
+from supersample.records.sources.base import MAX_ROWS, Batches, Source, after, guarded, once, picked, pieces, spread
 from supersample.records.sources.schema import conform, plain_schema
 
 __all__ = ["frame_batches", "has_stream", "is_pandas", "name_of", "open_pandas", "open_table"]
@@ -43,10 +44,20 @@ def open_table(frame: Any, label: str = "") -> Source:
     first = _reader(frame)
     schema = plain_schema(first.schema, label)
     if isinstance(frame, pa.Table | pa.RecordBatch) or label == "polars.DataFrame":
-        n_rows = len(frame) if label == "polars.DataFrame" else frame.num_rows
-        identity = {"kind": label, "rows": n_rows}
-        return Source(label, schema, n_rows, identity, lambda skip: after(_cut(_reader(frame), schema, label), skip))
+        return _open_in_memory(frame, schema, label)
     return Source(label, schema, None, {}, once(_cut(first, schema, label), label))
+
+
+def _open_in_memory(frame: Any, schema: pa.Schema, label: str) -> Source:
+    n_rows = len(frame) if label == "polars.DataFrame" else frame.num_rows
+
+    def sample(n: int) -> pa.Table:
+        positions = spread(n_rows, n)
+        rows = _reader(frame[positions]) if label == "polars.DataFrame" else picked(_reader(frame), positions)
+        return pa.Table.from_batches(_cut(rows, schema, label), schema)
+
+    identity = {"kind": label, "rows": n_rows}
+    return Source(label, schema, n_rows, identity, lambda skip: after(_cut(_reader(frame), schema, label), skip), sample)
 
 
 def open_pandas(frame: Any) -> Source:
@@ -55,12 +66,18 @@ def open_pandas(frame: Any) -> Source:
     whole = _pandas_schema(frame)
     schema = plain_schema(whole, label)
 
+    def converted(rows: Any) -> Batches:
+        for batch in _pandas_table(rows, whole).to_batches():
+            yield from (conform(piece, schema, label) for piece in pieces(batch))
+
     def batches(skip: int) -> Batches:
         for start in range(skip, len(frame), MAX_ROWS):
-            table = _pandas_table(frame.iloc[start : start + MAX_ROWS], whole)
-            yield from (conform(piece, schema, label) for batch in table.to_batches() for piece in pieces(batch))
+            yield from converted(frame.iloc[start : start + MAX_ROWS])
 
-    return Source(label, schema, len(frame), {"kind": label, "rows": len(frame)}, batches)
+    def sample(n: int) -> pa.Table:
+        return pa.Table.from_batches(converted(frame.iloc[spread(len(frame), n)]), schema)
+
+    return Source(label, schema, len(frame), {"kind": label, "rows": len(frame)}, batches, sample)
 
 
 def frame_batches(frame: Any) -> Batches:
@@ -90,7 +107,7 @@ def _reader(frame: Any) -> pa.RecordBatchReader:
         ) from error
 
 
-def _cut(reader: pa.RecordBatchReader, schema: pa.Schema, label: str) -> Batches:
+def _cut(reader: Iterable[pa.RecordBatch], schema: pa.Schema, label: str) -> Batches:
     for batch in guarded(map(_validated, reader), label, _STOPPED):
         yield from (conform(piece, schema, label) for piece in pieces(batch))
 

@@ -1,9 +1,12 @@
 """Data sets of Hugging Face's `datasets`: those on disk are read by position, those that stream are read once."""
 
+from collections.abc import Iterable
 from typing import Any
 
+import pyarrow as pa
+
 from supersample.errors import InputTypeError
-from supersample.records.sources.base import Batches, Source, guarded, pieces
+from supersample.records.sources.base import Batches, Source, guarded, pieces, spread
 from supersample.records.sources.batch_iterators import open_iterator
 from supersample.records.sources.frames import name_of
 from supersample.records.sources.schema import conform, plain_schema
@@ -33,9 +36,14 @@ def open_hub(data: Any) -> Source:
     n_rows = len(tables)
     schema = plain_schema(tables[0:0].schema, label)
 
-    def batches(skip: int) -> Batches:
-        parts = (tables[start : start + _ROWS] for start in range(skip, n_rows, _ROWS))
+    def converted(parts: Iterable[pa.Table], skip: int) -> Batches:
         for batch in guarded((batch for part in parts for batch in part.to_batches()), label, _RAISED, skip):
             yield from (conform(piece, schema, label) for piece in pieces(batch))
 
-    return Source(label, schema, n_rows, {"kind": label, "rows": n_rows}, batches)
+    def batches(skip: int) -> Batches:
+        return converted((tables[start : start + _ROWS] for start in range(skip, n_rows, _ROWS)), skip)
+
+    def sample(n: int) -> pa.Table:
+        return pa.Table.from_batches(converted([tables[spread(n_rows, n).tolist()]], 0), schema)
+
+    return Source(label, schema, n_rows, {"kind": label, "rows": n_rows}, batches, sample)

@@ -1,27 +1,28 @@
 """Arrow's own formats: files (Feather too), mapped into memory, and streams."""
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
 
-from supersample.records.sources.base import Batches, sound
+from supersample.records.sources.base import Batches, Positions, picked, sound
 
-__all__ = ["FILE_MAGIC", "STREAM_MAGIC", "ipc_file_batches", "ipc_file_outline", "ipc_stream_reader"]
+__all__ = ["FILE_MAGIC", "STREAM_MAGIC", "ipc_file_batches", "ipc_file_outline", "ipc_file_rows", "ipc_stream_reader"]
 
 FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"
 
 
-def ipc_file_outline(path: Path) -> tuple[pa.Schema, int]:
-    """Return the schema and the number of rows, from the headers of the batches; if compressed, one column is decompressed."""
+def ipc_file_outline(path: Path) -> tuple[pa.Schema, list[int]]:
+    """Return the schema and the number of rows of each batch, from its header; if compressed, one column is decompressed."""
     with pa.memory_map(str(path)) as file:
         schema = pa.ipc.open_file(file).schema
         # A PyArrow data set would count faster, but crashes the process on a damaged header.
         one = pa.ipc.IpcReadOptions(included_fields=[_narrowest(schema)] if len(schema) else None)
         reader = pa.ipc.open_file(file, options=one)
-        return schema, sum(reader.get_batch(place).num_rows for place in range(reader.num_record_batches))
+        return schema, [reader.get_batch(place).num_rows for place in range(reader.num_record_batches)]
 
 
 def _narrowest(schema: pa.Schema) -> int:
@@ -37,6 +38,18 @@ def ipc_file_batches(path: Path) -> Batches:
         reader = pa.ipc.open_file(file)
         for place in range(reader.num_record_batches):
             yield from sound(reader.get_batch(place))
+
+
+def ipc_file_rows(path: Path, counts: Sequence[int], positions: Positions) -> Batches:
+    """Yield the rows at these positions; batches without any are not read. `counts` are the rows of each batch."""
+    with pa.memory_map(str(path)) as file:
+        reader = pa.ipc.open_file(file)
+        before = 0
+        for place, rows in enumerate(counts):
+            inside = positions[(positions >= before) & (positions < before + rows)] - before
+            before += rows
+            if len(inside):
+                yield from picked(sound(reader.get_batch(place)), inside)
 
 
 def ipc_stream_reader(stream: BinaryIO) -> tuple[pa.Schema, Batches]:

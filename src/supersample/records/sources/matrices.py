@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from supersample._text import one_line, plural
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Source
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Source, spread
 from supersample.records.sources.schema import conform, plain_schema
 
 __all__ = ["array_batch", "open_array"]
@@ -28,7 +28,11 @@ def open_array(array: Array, label: str = "numpy.ndarray") -> Source:
         for start in range(skip, len(array), step):
             yield conform(array_batch(array[start : start + step], label), schema, label)
 
-    return Source(label, schema, len(array), {"kind": label, "rows": len(array)}, batches)
+    def sample(n: int) -> pa.Table:
+        rows = array_batch(array[spread(len(array), n)], label)
+        return pa.Table.from_batches([conform(rows, schema, label)], schema)
+
+    return Source(label, schema, len(array), {"kind": label, "rows": len(array)}, batches, sample)
 
 
 def array_batch(array: Array, label: str) -> pa.RecordBatch:

@@ -10,10 +10,10 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from supersample.errors import InputError
-from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, sound
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Positions, sound
 from supersample.records.sources.matrices import array_batch
 
-__all__ = ["Stored", "npy_batches", "npy_outline", "npy_rows"]
+__all__ = ["Stored", "npy_batches", "npy_outline", "npy_picked", "npy_rows"]
 
 _LABEL = "the array"
 
@@ -70,6 +70,14 @@ def npy_batches(file: BinaryIO, stored: Stored, skip: int) -> Batches:
     step = max(1, min(MAX_ROWS, MAX_BYTES // stored.row_bytes))
     for first in range(skip, stored.n_rows, step):
         yield from sound(array_batch(npy_rows(file, stored, first, min(stored.n_rows, first + step)), _LABEL))
+
+
+def npy_picked(file: BinaryIO, stored: Stored, positions: Positions) -> Batches:
+    """Yield the rows at these positions."""
+    step = max(1, min(MAX_ROWS, MAX_BYTES // stored.row_bytes))
+    for start in range(0, len(positions), step):
+        rows = [npy_rows(file, stored, place, place + 1) for place in positions[start : start + step].tolist()]
+        yield from sound(array_batch(np.concatenate(rows), _LABEL))
 
 
 def npy_rows(file: BinaryIO, stored: Stored, first: int, end: int) -> npt.NDArray[Any]:

@@ -4,14 +4,16 @@ They are read with `iter_batches`, not with the scanner of data sets: the scanne
 since it reads ahead of a slow consumer (docs/decisions/012).
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, sound
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Positions, after, picked, sound
 
-__all__ = ["parquet_batches", "parquet_outline"]
+__all__ = ["parquet_batches", "parquet_outline", "parquet_rows"]
 
 # If both the file and its largest row group, decompressed, are larger than this, row groups are read in pieces, not at once.
 # (The compressed size of the group would be a better measure, but PyArrow crashes the process if it is damaged.)
@@ -27,24 +29,43 @@ def parquet_outline(path: Path) -> tuple[pa.Schema, int]:
 
 def parquet_batches(path: Path, skip: int = 0) -> Batches:
     """Yield batches from row `skip` on; row groups before it are not read."""
+    with _opened(path) as file:
+        for group in range(file.num_row_groups):
+            rows = file.metadata.row_group(group).num_rows
+            if skip >= rows:
+                skip -= rows
+                continue
+            for batch in after(_group(file, group), skip):
+                yield from sound(batch)
+            skip = 0
+
+
+def parquet_rows(path: Path, positions: Positions) -> Batches:
+    """Yield the rows at these positions; row groups without any are not read."""
+    with _opened(path) as file:
+        before = 0
+        for group in range(file.num_row_groups):
+            rows = file.metadata.row_group(group).num_rows
+            inside = positions[(positions >= before) & (positions < before + rows)] - before
+            for batch in picked(_group(file, group), inside):
+                yield from sound(batch)
+            before += rows
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
     with pq.ParquetFile(path) as file:
         about = file.metadata
         unpacked = max((about.row_group(group).total_byte_size for group in range(about.num_row_groups)), default=0)
     large = min(path.stat().st_size, unpacked) > _LARGE
     buffer = max(1 << 14, _BUFFERS // max(1, len(file.schema_arrow))) if large else 0
     with pq.ParquetFile(path, buffer_size=buffer) as file:
-        for group in range(file.num_row_groups):
-            about = file.metadata.row_group(group)
-            if skip >= about.num_rows:
-                skip -= about.num_rows
-                continue
-            rows = _batch_rows(file.schema_arrow, about)
-            for batch in file.iter_batches(batch_size=rows, row_groups=[group], use_threads=True):
-                if skip >= batch.num_rows:
-                    skip -= batch.num_rows
-                    continue
-                yield from sound(batch.slice(skip))
-                skip = 0
+        yield file
+
+
+def _group(file: pq.ParquetFile, group: int) -> Batches:
+    rows = _batch_rows(file.schema_arrow, file.metadata.row_group(group))
+    yield from file.iter_batches(batch_size=rows, row_groups=[group], use_threads=True)
 
 
 def _batch_rows(schema: pa.Schema, about: pq.RowGroupMetaData) -> int:

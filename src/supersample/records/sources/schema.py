@@ -7,13 +7,12 @@ Structures are taken apart into one column for each field, with a dotted name.
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pyarrow as pa
 
 from supersample._text import one_line
 from supersample.errors import InputError, MismatchError
-from supersample.records.sources.base import Batches, Source
+from supersample.records.sources.base import Source, mapped
 from supersample.records.sources.nested import decoded, flat_fields, flattened, spread_empty
 
 __all__ = ["RESERVED", "alike", "conform", "empty_columns", "plain_schema", "promote"]
@@ -131,10 +130,7 @@ def _read_as(source: Source, own: pa.Schema, types: Mapping[str, pa.DataType | N
                 f"{one_line(error)}; give both sides the same types"
             ) from error
 
-    def batches(skip: int) -> Batches:
-        return map(converted, source.batches(skip))
-
-    return source if source.schema.equals(schema) else replace(source, schema=schema, batches=batches)
+    return source if source.schema.equals(schema) else mapped(source, schema, converted)
 
 
 def _plain(layout: pa.DataType) -> pa.DataType:

@@ -18,7 +18,10 @@ import pyarrow.json
 from supersample.errors import InputError
 from supersample.records.sources.base import Batches, sound
 
-__all__ = ["BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_reader", "delimiter_of", "ndjson_reader"]
+__all__ = [
+    "BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "ndjson_blocks", "ndjson_reader",
+    "parse_csv", "parse_json",
+]  # fmt: skip
 
 #: Bytes that the types are inferred from, and bytes parsed at a time after them.
 FIRST_BLOCK, BLOCK = 4 << 20, 1 << 20
@@ -39,31 +42,31 @@ class Bytes(Protocol):
 
 def csv_reader(stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str | None = None) -> tuple[pa.Schema, Batches]:
     """Parse CSV from a stream of bytes; `schema` gives types to use instead of the inferred ones."""
-    blocks = _blocks(stream, _last_row_end)
+    blocks = (block for _, block in csv_blocks(stream))
     first = next(blocks, b"")
     mark = delimiter or delimiter_of(first)
-    head = _parse_csv(first, mark, schema, None)
+    head = parse_csv(first, mark, schema, None)
     schema, names = schema or head.schema, head.schema.names
 
     def batches() -> Batches:
         yield from head.to_batches()
         for block in blocks:
-            yield from _parse_csv(block, mark, schema, names).to_batches()
+            yield from parse_csv(block, mark, schema, names).to_batches()
 
     return head.schema, batches()
 
 
 def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
     """Parse NDJSON from a stream of bytes; `schema` gives types to use instead of the inferred ones."""
-    blocks = _blocks(stream, lambda block: block.rfind(b"\n") + 1)
+    blocks = (block for _, block in ndjson_blocks(stream))
     first = next(blocks, b"")
     if first.lstrip()[:1] == b"[":
         raise InputError("source must be one JSON object a line, got a JSON array; convert it, with `jq -c '.[]'` for one")
-    head = _parse_json(first, schema) if first else pa.table({})
+    head = parse_json(first, schema) if first else pa.table({})
     schema = head.schema if schema is None else schema
 
     def batches() -> Batches:
-        for table in itertools.chain([head], (_parse_json(block, schema) for block in blocks)):
+        for table in itertools.chain([head], (parse_json(block, schema) for block in blocks)):
             for batch in table.to_batches():
                 yield from sound(batch)  # the parser accepts bytes that are not UTF-8
 
@@ -85,7 +88,8 @@ def delimiter_of(head: bytes) -> str:
 # Below, each of our blocks is one block of the parser: it refuses a row that straddles two of its blocks.
 
 
-def _parse_csv(block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None) -> pa.Table:
+def parse_csv(block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None) -> pa.Table:
+    """Parse a block of CSV; without `names` its first line is the header."""
     types = None if schema is None else dict(zip(schema.names, schema.types, strict=True))
     return pyarrow.csv.read_csv(
         pa.BufferReader(block),
@@ -97,7 +101,8 @@ def _parse_csv(block: bytes, delimiter: str, schema: pa.Schema | None, names: li
     )
 
 
-def _parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
+def parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
+    """Parse a block of NDJSON."""
     return pyarrow.json.read_json(
         pa.BufferReader(block),
         read_options=pyarrow.json.ReadOptions(block_size=len(block) + 1),
@@ -107,19 +112,32 @@ def _parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
     )
 
 
-def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[bytes]:
+def csv_blocks(stream: Bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut CSV into blocks of whole rows; yield where each begins, and its bytes."""
+    return _blocks(stream, _last_row_end)
+
+
+def ndjson_blocks(stream: Bytes) -> Iterator[tuple[int, bytes]]:
+    """Cut NDJSON into blocks of whole lines; yield where each begins, and its bytes."""
+    return _blocks(stream, lambda block: block.rfind(b"\n") + 1)
+
+
+def _blocks(stream: Bytes, end_of: Callable[[bytes], int]) -> Iterator[tuple[int, bytes]]:
     """Cut a stream of bytes where rows end, leaving out blocks of blank lines."""
     size = FIRST_BLOCK
-    rest = stream.read(3).removeprefix(b"\xef\xbb\xbf")  # the byte order mark that some editors write
+    head = stream.read(3)
+    rest = head.removeprefix(b"\xef\xbb\xbf")  # the byte order mark that some editors write
+    start = len(head) - len(rest)
     while chunk := stream.read(size):
         rest += chunk
         end = end_of(rest)
         block, rest = rest[:end], rest[end:]
         if block.strip():
-            yield block
+            yield start, block
             size = BLOCK
+        start += end
     if rest.strip():
-        yield rest
+        yield start, rest
 
 
 def _last_row_end(block: bytes) -> int:
