@@ -33,7 +33,8 @@ class Source:
     `label` names it in messages; `n_rows` is None if the number is not cheap to know; `identity` is what a checkpoint stores
     to recognise it, as plain JSON, empty if a restart cannot be checked. `batches(skip)` yields the rows from number `skip`
     on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty. `sample(n)` returns the rows at the
-    positions `spread(N, n)` of all N, in order; it is None if rows cannot be read out of order, or not again.
+    positions `spread(N, n)` of all N, in order; it is None if rows cannot be read out of order, or not again. `without(names)`
+    returns the source without these columns, if its reader can leave them out; None if they are removed after reading.
     """
 
     label: str
@@ -42,6 +43,7 @@ class Source:
     identity: Mapping[str, Any]
     batches: Callable[[int], Batches]
     sample: Callable[[int], pa.Table] | None = None
+    without: "Callable[[frozenset[str]], Source] | None" = None
 
 
 def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Source:
@@ -55,7 +57,7 @@ def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch],
     def batches(skip: int) -> Batches:
         return map(change, source.batches(skip))
 
-    return replace(source, schema=schema, batches=batches, sample=sample if given else None)
+    return replace(source, schema=schema, batches=batches, sample=sample if given else None, without=None)
 
 
 def spread(n_rows: int, n: int) -> Positions:

@@ -1,10 +1,10 @@
 """One source of many files, of any mix of formats, whose columns agree; folders named `key=value` add columns to them."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pyarrow as pa
 
@@ -33,18 +33,75 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
     own = files[0].schema
     for file in files[1:]:
         own = _promoted(own, file, files[0])
-    parts = list(zip(files, partitioned(found, own), strict=True))
-    schema = plain_schema(parts[0][1].added_to(own), str(files[0].path))
     counts = [file.n_rows for file in files]
     known = [[str(file.path.resolve()), file.path.stat().st_size, file.path.stat().st_mtime_ns] for file in files]
-    return Source(
+    return _Files(
         label=files[0].path.name if len(files) == 1 else f"{len(files)} files",
-        schema=schema,
         n_rows=None if None in counts else sum(count or 0 for count in counts),
         identity={"kind": "files", "files": known},
-        batches=lambda skip: _read(parts, own, skip),
-        sample=None if any(file.rows is None for file in files) else lambda n: _sample(parts, own, schema, n),
-    )
+        parts=tuple(zip(files, partitioned(found, own), strict=True)),
+        own=own,
+    ).source()
+
+
+@dataclass(frozen=True)
+class _Files:
+    """Files with what their folders add to them; `own` are the columns of the files that are read, without `dropped`."""
+
+    label: str
+    n_rows: int | None
+    identity: Mapping[str, Any]
+    parts: tuple[tuple[DataFile, Constants], ...]
+    own: pa.Schema
+    dropped: frozenset[str] = frozenset()
+
+    @property
+    def schema(self) -> pa.Schema:
+        first, constants = self.parts[0]
+        return plain_schema(constants.added_to(self.own), str(first.path))
+
+    def source(self) -> Source:
+        by_position = all(file.rows is not None for file, _ in self.parts)
+        return Source(
+            self.label, self.schema, self.n_rows, self.identity, self.read, self.sample if by_position else None, self.without
+        )
+
+    def without(self, dropped: frozenset[str]) -> Source:
+        own = pa.schema([field for field in self.own if field.name not in dropped])
+        if len(own) == 0:
+            raise InputError(f"drop must leave a column of the files, got all {len(self.own)} of {self.label}; drop fewer")
+        parts = tuple((file, constants.without(dropped)) for file, constants in self.parts)
+        return replace(self, parts=parts, own=own, dropped=self.dropped | dropped).source()
+
+    def read(self, skip: int) -> Batches:
+        for file, constants in self.parts:
+            if file.n_rows is not None and skip >= file.n_rows:
+                skip -= file.n_rows
+                continue
+            # A file of unknown length is read from its start, so that the skipped rows can be counted.
+            start = skip if file.n_rows is not None else 0
+            for batch in guarded(file.read(self.own, start), str(file.path), file.hint, start):
+                rest = 0 if file.n_rows is not None else min(skip, batch.num_rows)
+                skip -= rest
+                yield from self._conformed(batch.slice(rest), file, constants)
+            if file.n_rows is not None:
+                skip = 0
+
+    def sample(self, n: int) -> pa.Table:
+        indexed = [_rows(file) for file, _ in self.parts]
+        positions = spread(sum(rows.n_rows for rows in indexed), n)
+        found: list[pa.RecordBatch] = []
+        before = 0
+        for (file, constants), rows in zip(self.parts, indexed, strict=True):
+            inside = positions[(positions >= before) & (positions < before + rows.n_rows)] - before
+            before += rows.n_rows
+            for batch in guarded(rows.take(self.own, inside), str(file.path), file.hint):
+                found.extend(self._conformed(batch, file, constants))
+        return pa.Table.from_batches(found, self.schema)
+
+    def _conformed(self, batch: pa.RecordBatch, file: DataFile, constants: Constants) -> Batches:
+        for piece in pieces(batch):
+            yield constants.beside(conform(piece, self.own, str(file.path), self.dropped))
 
 
 def open_file(path: Path, name: str | None = None) -> DataFile:
@@ -69,37 +126,6 @@ def _promoted(schema: pa.Schema, file: DataFile, first: DataFile) -> pa.Schema:
         return promote(schema, file.schema, str(file.path))
     except MismatchError as error:
         raise MismatchError(f"{error} (the first file is {str(first.path)!r})") from error
-
-
-def _read(parts: list[tuple[DataFile, Constants]], schema: pa.Schema, skip: int) -> Batches:
-    for file, constants in parts:
-        if file.n_rows is not None and skip >= file.n_rows:
-            skip -= file.n_rows
-            continue
-        # A file of unknown length is read from its start, so that the skipped rows can be counted.
-        start = skip if file.n_rows is not None else 0
-        where = str(file.path)
-        for batch in guarded(file.read(schema, start), where, file.hint, start):
-            rest = 0 if file.n_rows is not None else min(skip, batch.num_rows)
-            skip -= rest
-            for piece in pieces(batch.slice(rest)):
-                yield constants.beside(conform(piece, schema, where))
-        if file.n_rows is not None:
-            skip = 0
-
-
-def _sample(parts: list[tuple[DataFile, Constants]], own: pa.Schema, schema: pa.Schema, n: int) -> pa.Table:
-    indexed = [_rows(file) for file, _ in parts]
-    positions = spread(sum(rows.n_rows for rows in indexed), n)
-    found: list[pa.RecordBatch] = []
-    before = 0
-    for (file, constants), rows in zip(parts, indexed, strict=True):
-        inside = positions[(positions >= before) & (positions < before + rows.n_rows)] - before
-        before += rows.n_rows
-        where = str(file.path)
-        for batch in guarded(rows.take(own, inside), where, file.hint):
-            found.extend(constants.beside(conform(piece, own, where)) for piece in pieces(batch))
-    return pa.Table.from_batches(found, schema)
 
 
 def _rows(file: DataFile) -> Rows:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from supersample._registry import Registry
 from supersample.records.sources.base import Batches, Positions, after
 from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_file_rows, ipc_stream_reader
-from supersample.records.sources.nested import deepened
+from supersample.records.sources.nested import deepened, wanted
 from supersample.records.sources.npy import npy_batches, npy_outline, npy_picked
 from supersample.records.sources.parquet import parquet_batches, parquet_outline, parquet_rows
 from supersample.records.sources.text import TEXT_HINT, Bytes, csv_reader, ndjson_reader
@@ -35,6 +35,7 @@ class Rows(NamedTuple):
 class DataFile:
     """One file: its columns, its number of rows if the file states it, and how to read it as `schema` from row `skip` on.
 
+    `read` may leave out columns that the schema does not have, or give them all; the reader of all files removes them.
     `rows` finds its rows by position, for text by a pass over the file; None if they can only be read in order.
     """
 
@@ -58,9 +59,9 @@ def _parquet(path: Path) -> DataFile:
     schema, n_rows = parquet_outline(path)
 
     def rows() -> Rows:
-        return Rows(n_rows, lambda _, positions: parquet_rows(path, positions))
+        return Rows(n_rows, lambda asked, positions: parquet_rows(path, positions, wanted(schema, asked)))
 
-    return DataFile(path, schema, n_rows, lambda _, skip: parquet_batches(path, skip), rows=rows)
+    return DataFile(path, schema, n_rows, lambda asked, skip: parquet_batches(path, skip, wanted(schema, asked)), rows=rows)
 
 
 def _arrow(path: Path) -> DataFile:
@@ -76,10 +77,17 @@ def _arrow(path: Path) -> DataFile:
 def _arrow_file(path: Path) -> DataFile:
     schema, counts = ipc_file_outline(path)
 
-    def rows() -> Rows:
-        return Rows(sum(counts), lambda _, positions: ipc_file_rows(path, counts, positions))
+    def fields(asked: pa.Schema) -> list[int] | None:
+        whole = [wanted(pa.schema([field]), asked) != [] for field in schema]
+        return None if all(whole) else [place for place, kept in enumerate(whole) if kept]
 
-    return DataFile(path, schema, sum(counts), lambda _, skip: after(ipc_file_batches(path), skip), rows=rows)
+    def read(asked: pa.Schema, skip: int) -> Batches:
+        return after(ipc_file_batches(path, fields(asked)), skip)
+
+    def rows() -> Rows:
+        return Rows(sum(counts), lambda asked, positions: ipc_file_rows(path, counts, positions, fields(asked)))
+
+    return DataFile(path, schema, sum(counts), read, rows=rows)
 
 
 def _streamed(path: Path) -> Batches:
@@ -91,10 +99,11 @@ def _csv(path: Path) -> DataFile:
     delimiter = "\t" if ".tsv" in path.name.lower() else None
     with _bytes(path) as stream:
         schema = csv_reader(stream, delimiter=delimiter)[0]
+    names = schema.names
 
-    def read(schema: pa.Schema, skip: int) -> Batches:
+    def read(asked: pa.Schema, skip: int) -> Batches:
         with _bytes(path) as stream:
-            yield from after(csv_reader(stream, schema, delimiter=delimiter)[1], skip)
+            yield from after(csv_reader(stream, asked, delimiter=delimiter, names=names)[1], skip)
 
     return DataFile(path, schema, None, read, TEXT_HINT, _text_rows(path, lambda stream: csv_index(stream, delimiter)))
 

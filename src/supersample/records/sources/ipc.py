@@ -32,18 +32,21 @@ def _narrowest(schema: pa.Schema) -> int:
     return widths.index(min(widths))
 
 
-def ipc_file_batches(path: Path) -> Batches:
-    """Yield the batches of a file; the file is memory-mapped, so an uncompressed batch costs no memory before it is sliced."""
+def ipc_file_batches(path: Path, fields: list[int] | None = None) -> Batches:
+    """Yield the batches of a file; the file is memory-mapped, so an uncompressed batch costs no memory before it is sliced.
+
+    fields: the places of the columns to read, all if None.
+    """
     with pa.memory_map(str(path)) as file:
-        reader = pa.ipc.open_file(file)
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
         for place in range(reader.num_record_batches):
             yield from sound(reader.get_batch(place))
 
 
-def ipc_file_rows(path: Path, counts: Sequence[int], positions: Positions) -> Batches:
+def ipc_file_rows(path: Path, counts: Sequence[int], positions: Positions, fields: list[int] | None = None) -> Batches:
     """Yield the rows at these positions; batches without any are not read. `counts` are the rows of each batch."""
     with pa.memory_map(str(path)) as file:
-        reader = pa.ipc.open_file(file)
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
         before = 0
         for place, rows in enumerate(counts):
             inside = positions[(positions >= before) & (positions < before + rows)] - before

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = ["decoded", "deepened", "flat_fields", "flattened", "spread_empty"]
+__all__ = ["decoded", "deepened", "flat_fields", "flattened", "spread_empty", "wanted"]
 
 _VIEWS = ("list_view<", "large_list_view<")
 
@@ -50,6 +50,18 @@ def spread_empty(schema: pa.Schema, other: pa.Schema) -> pa.Schema:
         for name in _instead(field.name, field.type, other)
     ]
     return pa.schema(fields)
+
+
+def wanted(schema: pa.Schema, flat: pa.Schema) -> list[str] | None:
+    """Return which of a schema's flat columns a flat schema asks for; None if it asks for all.
+
+    >>> nested = pa.schema([("a", pa.struct([("b", pa.int8()), ("c", pa.int8())])), ("d", pa.int8())])
+    >>> wanted(nested, pa.schema([("a.c", pa.int8())]))
+    ['a.c']
+    """
+    names = [field.name for field in flat_fields(schema)]
+    kept = [name for name in names if name in flat.names or _below(name, flat)]
+    return None if len(kept) == len(names) else kept
 
 
 def deepened(schema: pa.Schema, flat: pa.Schema) -> pa.Schema:

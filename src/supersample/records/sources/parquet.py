@@ -27,27 +27,27 @@ def parquet_outline(path: Path) -> tuple[pa.Schema, int]:
         return file.schema_arrow, file.metadata.num_rows
 
 
-def parquet_batches(path: Path, skip: int = 0) -> Batches:
-    """Yield batches from row `skip` on; row groups before it are not read."""
+def parquet_batches(path: Path, skip: int = 0, columns: list[str] | None = None) -> Batches:
+    """Yield batches from row `skip` on; row groups before it are not read. `columns` are those to decode, all if None."""
     with _opened(path) as file:
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
             if skip >= rows:
                 skip -= rows
                 continue
-            for batch in after(_group(file, group), skip):
+            for batch in after(_group(file, group, columns), skip):
                 yield from sound(batch)
             skip = 0
 
 
-def parquet_rows(path: Path, positions: Positions) -> Batches:
-    """Yield the rows at these positions; row groups without any are not read."""
+def parquet_rows(path: Path, positions: Positions, columns: list[str] | None = None) -> Batches:
+    """Yield the rows at these positions; row groups without any are not read. `columns` are those to decode, all if None."""
     with _opened(path) as file:
         before = 0
         for group in range(file.num_row_groups):
             rows = file.metadata.row_group(group).num_rows
             inside = positions[(positions >= before) & (positions < before + rows)] - before
-            for batch in picked(_group(file, group), inside):
+            for batch in picked(_group(file, group, columns), inside):
                 yield from sound(batch)
             before += rows
 
@@ -63,9 +63,9 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
         yield file
 
 
-def _group(file: pq.ParquetFile, group: int) -> Batches:
+def _group(file: pq.ParquetFile, group: int, columns: list[str] | None) -> Batches:
     rows = _batch_rows(file.schema_arrow, file.metadata.row_group(group))
-    yield from file.iter_batches(batch_size=rows, row_groups=[group], use_threads=True)
+    yield from file.iter_batches(batch_size=rows, row_groups=[group], columns=columns, use_threads=True)
 
 
 def _batch_rows(schema: pa.Schema, about: pq.RowGroupMetaData) -> int:

@@ -2,7 +2,7 @@
 
 import datetime as dt
 import re
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from urllib.parse import unquote
@@ -30,6 +30,11 @@ class Constants:
         """Return the schema with these columns after its own."""
         added = [pa.field(name, value.type) for name, value in zip(self.names, self.values, strict=True)]
         return pa.schema([*schema, *added])
+
+    def without(self, dropped: Collection[str]) -> "Constants":
+        """Return these columns but for some."""
+        kept = [(name, value) for name, value in zip(self.names, self.values, strict=True) if name not in dropped]
+        return Constants(tuple(name for name, _ in kept), tuple(value for _, value in kept))
 
     def beside(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch of the file with these columns after its own."""

@@ -6,7 +6,7 @@ Structures are taken apart into one column for each field, with a dotted name.
 """
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pyarrow as pa
 
@@ -68,10 +68,15 @@ def promote(expected: pa.Schema, found: pa.Schema, where: str) -> pa.Schema:
     )
 
 
-def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str) -> pa.RecordBatch:
-    """Return the batch with exactly this schema; costs a pass over the columns whose type differs, and nothing for others."""
+def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str, dropped: Collection[str] = frozenset()) -> pa.RecordBatch:
+    """Return the batch with exactly this schema; costs a pass over the columns whose type differs, and nothing for others.
+
+    dropped: columns that are left out if the batch has them.
+    """
     _names(batch.schema, where)
     batch = flattened(batch, schema)
+    if dropped:
+        batch = batch.select([place for place, name in enumerate(batch.schema.names) if name not in dropped])
     if batch.schema.names != schema.names:
         _refuse_twice(batch.schema.names, where, "rename one")
         _same_names(schema, batch.schema, where)

@@ -19,8 +19,8 @@ from supersample.errors import InputError
 from supersample.records.sources.base import Batches, sound
 
 __all__ = [
-    "BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "ndjson_blocks", "ndjson_reader",
-    "parse_csv", "parse_json",
+    "BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "included", "ndjson_blocks",
+    "ndjson_reader", "parse_csv", "parse_json",
 ]  # fmt: skip
 
 #: Bytes that the types are inferred from, and bytes parsed at a time after them.
@@ -40,18 +40,24 @@ class Bytes(Protocol):
         ...
 
 
-def csv_reader(stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str | None = None) -> tuple[pa.Schema, Batches]:
-    """Parse CSV from a stream of bytes; `schema` gives types to use instead of the inferred ones."""
+def csv_reader(
+    stream: Bytes, schema: pa.Schema | None = None, *, delimiter: str | None = None, names: list[str] | None = None
+) -> tuple[pa.Schema, Batches]:
+    """Parse CSV from a stream of bytes; `schema` gives types to use instead of the inferred ones.
+
+    names: all columns of the file; those that are not in `schema` are not converted.
+    """
     blocks = (block for _, block in csv_blocks(stream))
     first = next(blocks, b"")
     mark = delimiter or delimiter_of(first)
-    head = parse_csv(first, mark, schema, None)
-    schema, names = schema or head.schema, head.schema.names
+    include = None if names is None or schema is None else included(names, schema)
+    head = parse_csv(first, mark, schema, None, include)
+    schema, names = schema or head.schema, names or head.schema.names
 
     def batches() -> Batches:
         yield from head.to_batches()
         for block in blocks:
-            yield from parse_csv(block, mark, schema, names).to_batches()
+            yield from parse_csv(block, mark, schema, names, include).to_batches()
 
     return head.schema, batches()
 
@@ -88,15 +94,27 @@ def delimiter_of(head: bytes) -> str:
 # Below, each of our blocks is one block of the parser: it refuses a row that straddles two of its blocks.
 
 
-def parse_csv(block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None) -> pa.Table:
-    """Parse a block of CSV; without `names` its first line is the header."""
+def included(names: list[str], schema: pa.Schema) -> list[str] | None:
+    """Return the columns of a file that a schema has, None for all."""
+    kept = [name for name in names if name in schema.names]
+    return None if len(kept) == len(names) else kept
+
+
+def parse_csv(
+    block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None, include: list[str] | None = None
+) -> pa.Table:
+    """Parse a block of CSV; without `names` its first line is the header; `include` are the columns to convert, if not all."""
     types = None if schema is None else dict(zip(schema.names, schema.types, strict=True))
     return pyarrow.csv.read_csv(
         pa.BufferReader(block),
         read_options=pyarrow.csv.ReadOptions(block_size=len(block) + 1, column_names=names),
         parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
         convert_options=pyarrow.csv.ConvertOptions(
-            column_types=types, null_values=_NULLS, strings_can_be_null=True, quoted_strings_can_be_null=False
+            column_types=types,
+            null_values=_NULLS,
+            strings_can_be_null=True,
+            quoted_strings_can_be_null=False,
+            include_columns=include,
         ),
     )
 

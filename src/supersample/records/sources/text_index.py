@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from supersample.records.sources.base import Batches, Positions, picked, sound
-from supersample.records.sources.text import Bytes, csv_blocks, delimiter_of, ndjson_blocks, parse_csv, parse_json
+from supersample.records.sources.text import Bytes, csv_blocks, delimiter_of, included, ndjson_blocks, parse_csv, parse_json
 
 __all__ = ["TextIndex", "csv_index", "ndjson_index"]
 
@@ -64,7 +64,7 @@ def csv_index(stream: Bytes, delimiter: str | None) -> TextIndex:
     counted += [_Block(start, len(block), _csv_rows(block, mark, names)) for start, block in blocks]
 
     def parse(block: bytes, schema: pa.Schema, has_header: bool) -> pa.Table:
-        return parse_csv(block, mark, schema, None if has_header else names)
+        return parse_csv(block, mark, schema, None if has_header else names, included(names, schema))
 
     return TextIndex(tuple(counted), parse)
 
