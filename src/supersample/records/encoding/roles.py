@@ -1,6 +1,5 @@
 """What a column is: its role, recognised by its name, its type and the rows that were looked at."""
 
-import re
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,7 +8,7 @@ import pyarrow.compute as pc
 
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.records.encoding.text import text_role
+from supersample.records.encoding.text_role import is_id_name, text_role
 from supersample.records.encoding.values import is_list, is_number, is_text, numbers_of
 from supersample.records.reading import Reading, recognise
 
@@ -19,7 +18,6 @@ __all__ = ["Role", "forced_role", "role_of"]
 _ENOUGH = 20
 #: Whole numbers are ids if more than this share of them differ, and this share of the steps from row to row goes up.
 _NEARLY_ALL, _UPWARDS = 0.95, 0.99
-_ID_NAME = re.compile(r"(^|[\W_])(?i:id|ids|key|uuid|guid|rowid|index)$|[a-z]I[dD]$")
 
 
 @dataclass(frozen=True)
@@ -95,7 +93,7 @@ def _text(name: str, column: pa.Array) -> Role:
         found = _number(name, values) if reading.kind == "number" else _unless_constant(values, Role("boolean"))
         return Role(found.kind, found.why, reading)
     present = pc.value_counts(column.cast(pa.large_string()).drop_null())
-    values, counts = present.field("values").to_pylist(), present.field("counts").to_numpy(zero_copy_only=False)
+    values, counts = present.field("values"), present.field("counts").to_numpy(zero_copy_only=False)
     if len(values) == 1 and int(counts[0]) == len(column) and len(column) >= _ENOUGH:
         return Role("constant")
     kind = text_role(values, counts, name)
@@ -132,7 +130,7 @@ def _id_by(name: str, values: Floats) -> str:
     """Return why whole numbers are ids, or nothing if they are not."""
     if values.size < _ENOUGH or bool((values != np.floor(values)).any()):
         return ""
-    if _ID_NAME.search(name):
+    if is_id_name(name):
         return "looks like an id, by its name"
     steps = np.diff(values)
     if np.unique(values).size <= _NEARLY_ALL * values.size:
