@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
-from supersample.records.sources import open_source
+from supersample.records.sources import open_source, without
 from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE
 from supersample.summary import Summary
@@ -99,6 +99,7 @@ def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
     if not tables:
         what = "row" if request.weight is None else f"row of positive weight in column {request.weight!r}"
         raise InputError(f"source must have at least one {what}, got none from {label}")
+    without(open_source(tables[0]), request.options.drop)  # refuses names of columns that there are none of
     return packed(states.learned_from(request, tables, label))
 
 

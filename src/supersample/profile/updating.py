@@ -96,8 +96,8 @@ def update(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
         column, unreadable = state.reading.read(column)
     if str(column.type) != state.values:
         raise MismatchError(
-            f"column {state.name!r} must hold values of type {state.values}, as in the rows profiled before, got {column.type}; "
-            f"give it one type in all rows"
+            f"column {state.name!r} must hold values of type {state.values}, as in the rows profiled before, got {column.type};"
+            f" give it one type in all rows"
         )
     present = _present(column, state.form)
     after = replace(

@@ -17,7 +17,7 @@ from supersample.features import FeaturesLike
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.records.encoding import ColumnChoice, ColumnOptions, weights_of
-from supersample.records.sources import Source, open_source
+from supersample.records.sources import Source, open_source, without
 from supersample.selection.stream.plan import WARM_UP, settings_of
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
@@ -148,7 +148,7 @@ def summarize(
     (50, 10000)
     """
     options = Options.of(locals())
-    given = open_source(source)
+    given = without(open_source(source), options.drop)
     state = _empty(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
     tell = _teller(progress, given.label)
     if checkpoint is None:

@@ -56,18 +56,17 @@ class ColumnOptions:
         }
 
     def kept(self, schema: pa.Schema) -> pa.Schema:
-        """Return the schema without the columns that are dropped; refuse names that it does not have."""
-        for name in self.drop:
-            require_column(schema, name, "drop", many=True)
-        kept = [field for field in schema if field.name not in self.drop]
-        if not kept:
-            raise InputError(f"drop must leave at least one column, got all of them ({listed(schema.names)}); keep one")
-        return pa.schema(kept)
+        """Return the schema without the columns that are dropped, if it still has them."""
+        return pa.schema([field for field in schema if not self._dropped(field.name)])
 
     def rest(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch without the columns that are dropped, if it still has them."""
-        gone = [name for name in self.drop if name in batch.schema.names]
+        gone = [name for name in batch.schema.names if self._dropped(name)]
         return batch.drop_columns(gone) if gone else batch
+
+    def _dropped(self, name: str) -> bool:
+        """Return whether a column is dropped, itself or with the structure that it is a field of."""
+        return any(name == each or name.startswith(f"{each}.") for each in self.drop)
 
     def check(self, schema: pa.Schema) -> dict[str, float]:
         """Return the kernel weight of each column that is to enter; refuse names that the schema does not have."""
