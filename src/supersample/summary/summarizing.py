@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
@@ -18,6 +19,7 @@ from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.records.encoding import ColumnChoice, ColumnOptions, weights_of
 from supersample.records.sources import Source, open_source, without
+from supersample.records.sources.base import OtherTypeError
 from supersample.selection.stream.plan import WARM_UP, settings_of
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
@@ -148,20 +150,22 @@ def summarize(
     (50, 10000)
     """
     options = Options.of(locals())
-    given = without(open_source(source), options.drop)
-    state = _empty(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
+    given, again = without(open_source(source), options.drop), False
     tell = _teller(progress, given.label)
-    if checkpoint is None:
-        return _summary(_run(given, state, None, tell), given.label)
-    saver = Checkpoint(
-        behind_link(as_path(checkpoint, "checkpoint"), "checkpoint"),
-        fingerprint(given, state, random_state),
-        given.label,
-        None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
-        _seconds(checkpoint_seconds),
-    )
-    with exclusive_lock(saver.path, "checkpoint"):
-        return _summary(_run(given, saver.resume() or state, saver, tell), given.label)
+    every = None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"), _seconds(checkpoint_seconds)
+    path = None if checkpoint is None else behind_link(as_path(checkpoint, "checkpoint"), "checkpoint")
+    while True:
+        try:
+            empty = _empty(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
+            saver = None if path is None else Checkpoint(path, fingerprint(given, empty, random_state), given.label, *every)
+            with nullcontext() if saver is None else exclusive_lock(saver.path, "checkpoint"):
+                resumed = None if saver is None or again else saver.resume()
+                return _summary(_run(given, resumed or empty, saver, tell), given.label)
+        except OtherTypeError as error:
+            if given.as_text is None or like is not None:
+                raise
+            # A value far into a file is no number: read the column as text, which is read as what most of it holds.
+            given, again = given.as_text(error.columns), True
 
 
 def _empty(given: Source, request: Request) -> WarmUp:

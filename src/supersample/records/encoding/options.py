@@ -41,7 +41,8 @@ class ColumnOptions:
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnOptions":
         """Return the options that `to_plain` described."""
-        return cls(**{name: tuple(value) if name == "drop" else value for name, value in plain.items()})
+        fields: dict[str, Any] = {name: tuple(value) if name == "drop" else value for name, value in plain.items()}
+        return cls(**fields)
 
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values that can be stored as JSON and compared."""

@@ -12,8 +12,8 @@ from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 
 __all__ = [
-    "MAX_BYTES", "MAX_ROWS", "Batches", "Positions", "Source", "after", "guarded", "mapped", "once", "picked", "pieces",
-    "sound", "spread",
+    "MAX_BYTES", "MAX_ROWS", "Batches", "OtherTypeError", "Positions", "Source", "after", "guarded", "mapped", "once",
+    "picked", "pieces", "sound", "spread",
 ]  # fmt: skip
 
 #: The most rows of a batch: four times as many take 60 MB more for Parquet of 55 columns, and no less time.
@@ -26,6 +26,14 @@ Batches: TypeAlias = Iterator[pa.RecordBatch]
 Positions: TypeAlias = npt.NDArray[np.int64]
 
 
+class OtherTypeError(InputError):
+    """Values of a text file that do not fit the types that its first rows have; `columns` are those that hold them."""
+
+    def __init__(self, message: str, columns: frozenset[str]) -> None:
+        super().__init__(message)
+        self.columns = columns
+
+
 @dataclass(frozen=True)
 class Source:
     """Rows that are read in order, a bounded batch at a time.
@@ -35,6 +43,7 @@ class Source:
     on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty. `sample(n)` returns the rows at the
     positions `spread(N, n)` of all N, in order; it is None if rows cannot be read out of order, or not again. `without(names)`
     returns the source without these columns, if its reader can leave them out; None if they are removed after reading.
+    `as_text(names)` returns the source with these columns as text, for files of text that can be read again.
     """
 
     label: str
@@ -44,6 +53,7 @@ class Source:
     batches: Callable[[int], Batches]
     sample: Callable[[int], pa.Table] | None = None
     without: "Callable[[frozenset[str]], Source] | None" = None
+    as_text: "Callable[[frozenset[str]], Source] | None" = None
 
 
 def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Source:
@@ -57,7 +67,7 @@ def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch],
     def batches(skip: int) -> Batches:
         return map(change, source.batches(skip))
 
-    return replace(source, schema=schema, batches=batches, sample=sample if given else None, without=None)
+    return replace(source, schema=schema, batches=batches, sample=sample if given else None, without=None, as_text=None)
 
 
 def spread(n_rows: int, n: int) -> Positions:
@@ -171,9 +181,13 @@ def guarded(batches: Iterable[pa.RecordBatch], where: str, hint: str, start: int
         for batch in batches:
             rows += batch.num_rows
             yield batch
+    except OtherTypeError as error:
+        raise OtherTypeError(_unread(where, rows, error, hint), error.columns) from error
     except SupersampleError:
         raise
     except Exception as error:
-        raise InputError(
-            f"source: {where} could not be read beyond its first {plural(rows, 'row')}: {one_line(error)}; {hint}"
-        ) from error
+        raise InputError(_unread(where, rows, error, hint)) from error
+
+
+def _unread(where: str, rows: int, error: Exception, hint: str) -> str:
+    return f"source: {where} could not be read beyond its first {plural(rows, 'row')}: {one_line(error)}; {hint}"

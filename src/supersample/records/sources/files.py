@@ -63,8 +63,9 @@ class _Files:
     def source(self) -> Source:
         by_position = all(file.rows is not None for file, _ in self.parts)
         return Source(
-            self.label, self.schema, self.n_rows, self.identity, self.read, self.sample if by_position else None, self.without
-        )
+            self.label, self.schema, self.n_rows, self.identity, self.read, self.sample if by_position else None, self.without,
+            self.as_text,
+        )  # fmt: skip
 
     def without(self, dropped: frozenset[str]) -> Source:
         own = pa.schema([field for field in self.own if field.name not in dropped])
@@ -72,6 +73,10 @@ class _Files:
             raise InputError(f"drop must leave a column of the files, got all {len(self.own)} of {self.label}; drop fewer")
         parts = tuple((file, constants.without(dropped)) for file, constants in self.parts)
         return replace(self, parts=parts, own=own, dropped=self.dropped | dropped).source()
+
+    def as_text(self, columns: frozenset[str]) -> Source:
+        own = [field.with_type(pa.string()) if field.name in columns else field for field in self.own]
+        return replace(self, own=pa.schema(own)).source()
 
     def read(self, skip: int) -> Batches:
         for file, constants in self.parts:

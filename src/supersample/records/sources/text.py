@@ -1,6 +1,7 @@
 """Rows written as text: CSV with a header line, and NDJSON with one object a line.
 
-PyArrow infers the types from the first megabytes; a later value that does not fit is an error, never a silent change. An
+PyArrow infers the types from the first megabytes. A later value that does not fit is an error, never a silent change: a file
+is then read again with that column as text. An
 unquoted empty field or `NA` is null; `nan` is read as NaN, not as null.
 
 Blocks of whole rows are cut here and parsed one by one, not by PyArrow's streaming reader: its threads read ahead, hold several
@@ -15,8 +16,9 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.json
 
+from supersample._text import one_line
 from supersample.errors import InputError
-from supersample.records.sources.base import Batches, sound
+from supersample.records.sources.base import Batches, OtherTypeError, sound
 
 __all__ = [
     "BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "included", "ndjson_blocks",
@@ -104,6 +106,29 @@ def parse_csv(
     block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None, include: list[str] | None = None
 ) -> pa.Table:
     """Parse a block of CSV; without `names` its first line is the header; `include` are the columns to convert, if not all."""
+    try:
+        return _parsed(block, delimiter, schema, names, include)
+    except pa.ArrowInvalid as error:
+        if schema is None:
+            raise
+        odd = frozenset(name for name in include or schema.names if not _fits(block, delimiter, schema, names, name))
+        if not odd:
+            raise
+        raise OtherTypeError(one_line(error), odd) from error
+
+
+def _fits(block: bytes, delimiter: str, schema: pa.Schema, names: list[str] | None, column: str) -> bool:
+    """Return whether all values of a column have its type."""
+    try:
+        _parsed(block, delimiter, schema, names, [column])
+    except pa.ArrowInvalid:
+        return False
+    return True
+
+
+def _parsed(
+    block: bytes, delimiter: str, schema: pa.Schema | None, names: list[str] | None, include: list[str] | None
+) -> pa.Table:
     types = None if schema is None else dict(zip(schema.names, schema.types, strict=True))
     return pyarrow.csv.read_csv(
         pa.BufferReader(block),
