@@ -17,6 +17,7 @@ from supersample.profile.frequent import COUNTERS, Frequent
 from supersample.profile.lengths import Lengths
 from supersample.profile.moments import Moments
 from supersample.profile.numbers import Numbers
+from supersample.records.encoding.options import REDACTED
 
 __all__ = ["ColumnProfile", "Counted", "Reads"]
 
@@ -102,18 +103,19 @@ class ColumnProfile:
     @property
     def distinct(self) -> int | None:
         """How many different values there are; None for lists and other types whose values are not told apart."""
-        if self.registers is None or self.frequent is None:
+        if self.registers is None:
             return None
-        if self.frequent.exact:
+        if self.frequent is not None and self.frequent.exact:
             return self.frequent.hashes.size
-        return round(min(max(distinct.estimate(self.registers), COUNTERS + 1), self.count))
+        least = min(self.count, 1) if self.frequent is None else COUNTERS + 1
+        return round(min(max(distinct.estimate(self.registers), least), self.count))
 
     @property
     def distinct_error(self) -> float | None:
         """The relative standard error of `distinct`; 0 if it is exact, as it is up to 256 different values."""
-        if self.frequent is None:
+        if self.registers is None:
             return None
-        return 0.0 if self.frequent.exact else distinct.ERROR
+        return 0.0 if self.frequent is not None and self.frequent.exact else distinct.ERROR
 
     @property
     def minimum(self) -> str | None:
@@ -184,11 +186,14 @@ class ColumnProfile:
         require(read or plain, f"column {self.name!r} has values of another type, but is not read")
         form = self.form
         parts = (self.registers, self.frequent, self.numbers, self.lengths, self.norms)
-        wanted = (form.told_apart, form.told_apart, form.measured, form.has_lengths, form.family == "vector")
+        shown = self.role != REDACTED
+        values = (form.told_apart and shown, form.measured and shown, form.has_lengths, form.family == "vector" and shown)
+        wanted = (form.told_apart, *values)
         found = tuple(each is not None for each in parts)
         require(found == wanted, f"column {self.name!r} has other statistics than {self.values} can have")
-        if self.registers is not None and self.frequent is not None:
+        if self.registers is not None:
             distinct.check(self.registers, self.count)
+        if self.registers is not None and self.frequent is not None:
             self.frequent.check(self.count)
             self._check_values(form, self.registers, self.frequent)
         if self.numbers is not None:

@@ -22,6 +22,7 @@ from supersample.profile.frequent import Frequent, Value, shortened
 from supersample.profile.lengths import Lengths
 from supersample.profile.moments import Moments
 from supersample.profile.numbers import Numbers
+from supersample.records.encoding.options import REDACTED
 from supersample.records.encoding.values import numbers_of, plain_storage
 
 __all__ = ["ColumnPlan", "begin", "merge", "update"]
@@ -30,7 +31,8 @@ __all__ = ["ColumnPlan", "begin", "merge", "update"]
 class ColumnPlan(NamedTuple):
     """What a profile must know about a column beforehand.
 
-    role: what the column is taken for, such as "number" or "id"; it is kept, and changes nothing here.
+    role: what the column is taken for, such as "number" or "id"; it is kept, and changes nothing here, but for "redacted": no
+    value of such a column is kept, so that it has counts and lengths only.
     reading: how its text is read, if it is.
     centre: a number among its values, such as the median of the first rows, in seconds for times; quantiles near it are the
     most accurate. The profiles of two data sets can be merged only if they have the same one.
@@ -66,7 +68,7 @@ def begin(plan: ColumnPlan) -> ColumnProfile:
     column = pa.nulls(0, stored_as)
     if plan.reading is not None:
         column, _ = plan.reading.read(column)
-    form = form_of(str(column.type))
+    form, shown = form_of(str(column.type)), plan.role != REDACTED
     return ColumnProfile(
         name=plan.name,
         type=str(plan.type),
@@ -77,10 +79,10 @@ def begin(plan: ColumnPlan) -> ColumnProfile:
         missing=0,
         unreadable=0,
         registers=distinct.none() if form.told_apart else None,
-        frequent=Frequent() if form.told_apart else None,
-        numbers=Numbers.none(plan.centre) if form.measured else None,
+        frequent=Frequent() if form.told_apart and shown else None,
+        numbers=Numbers.none(plan.centre) if form.measured and shown else None,
         lengths=Lengths() if form.has_lengths else None,
-        norms=Moments() if form.family == "vector" else None,
+        norms=Moments() if form.family == "vector" and shown else None,
     )
 
 

@@ -61,7 +61,8 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         return (Note("no profile", None, "the summary was saved by an earlier version, which did not profile the rows"),)
     scaled = {block.name: block for block in state.encoding.blocks if isinstance(block, Number)}
     notes = {note.name: note for note in state.encoding.notes}
-    columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in state.profile.columns]
+    whole = state.whole_profile or state.profile
+    columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in whole.columns]
     return (
         *_unlike_first_rows(state, columns),
         *_labels(state, columns),

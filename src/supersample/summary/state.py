@@ -5,7 +5,7 @@ rows are cut into batches.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar, NamedTuple
@@ -21,7 +21,7 @@ from supersample._validation import check_weights
 from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.profile import ColumnPlan, Profile
-from supersample.records.encoding import ColumnOptions, Encoding, learn, require_same, weights_of
+from supersample.records.encoding import REDACTED, ColumnOptions, Encoding, learn, require_same, weights_of
 from supersample.records.sources.conforming import conformed, described
 from supersample.records.sources.schema import conform, plain_schema, promote
 from supersample.selection import stream
@@ -33,10 +33,12 @@ from supersample.summary.outcome import MmdPoint, measure
 from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = [
-    "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "learned_from", "like", "merge", "part",
+    "NO_PROFILE", "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "learned_from", "like", "merge", "part",
     "require_same_maps", "settle", "update", "with_profile",
 ]  # fmt: skip
 
+#: The profile of no columns.
+NO_PROFILE = Profile(())
 #: MMD is measured after this many rows, and each time their number has doubled.
 _FIRST_READING = 8192
 
@@ -72,12 +74,14 @@ class WarmUp:
     """A summary until its first rows have fixed the encoding: the rows wait in `kept`.
 
     maps: those of another summary, if this one is to be like it; then the first row ends the warm-up, and none waits.
+    redacted: the profile of columns whose values are not kept; the rows that wait have none.
     """
 
     request: Request
     schema: pa.Schema
     kept: RowStore
     maps: Maps | None = None
+    redacted: Profile = NO_PROFILE
 
     mmd_path: ClassVar[tuple[MmdPoint, ...]] = ()
 
@@ -89,6 +93,7 @@ class WarmUp:
     def check(self) -> None:
         """Refuse a warm-up that cannot be continued."""
         waiting = self.kept.positions
+        _check_profile(self.redacted, self.schema, self.request.options.redact, waiting.size)
         if self.maps is None:
             require(waiting.size < WARM_UP and np.array_equal(waiting, np.arange(waiting.size)), "rows that wait are missing")
             return
@@ -101,7 +106,8 @@ class Running:
     """A summary whose rows become points of a stream; `kept` has the rows of all points that the stream holds.
 
     shared: the feature maps that were given to it, if it was made like another summary.
-    profile: the statistics of all rows; None if it comes from a file of format 1, which had none.
+    profile: the statistics of all rows; None if it comes from a file of format 1, which had none. redacted: those of columns
+    whose values are not kept.
     """
 
     request: Request
@@ -112,6 +118,7 @@ class Running:
     mmd_path: tuple[MmdPoint, ...] = ()
     shared: Plan | None = None
     profile: Profile | None = None
+    redacted: Profile = NO_PROFILE
 
     @property
     def n_seen(self) -> int:
@@ -134,10 +141,25 @@ class Running:
         require(replace(held, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
         require(self.stream.width == self.encoding.width, "encoding and stream differ in width")
         self.stream.check(self.kept.positions)
+        hidden = self.request.options.redact
+        _check_profile(self.redacted, self.schema, hidden, self.n_seen)
         if self.profile is not None:
-            self.profile.check()
-            same = [(each.name, each.type) for each in self.profile.columns] == [(f.name, str(f.type)) for f in self.schema]
-            require(same and self.profile.rows == self.n_seen, "the profile is of other rows")
+            _check_profile(self.profile, self.schema, [each for each in self.schema.names if each not in hidden], self.n_seen)
+
+    @property
+    def whole_profile(self) -> Profile | None:
+        """The statistics of all columns, in their order."""
+        if self.profile is None:
+            return None
+        found = {each.name: each for each in (*self.profile.columns, *self.redacted.columns)}
+        return Profile(tuple(found[name] for name in self.schema.names))
+
+
+def _check_profile(profile: Profile, schema: pa.Schema, names: Collection[str], rows: int) -> None:
+    profile.check()
+    wanted = [(field.name, str(field.type)) for field in schema if field.name in names]
+    require([(each.name, each.type) for each in profile.columns] == wanted, "the profile is of other columns")
+    require(not wanted or profile.rows == rows, "the profile is of other rows")
 
 
 #: Everything needed to continue a summary.
@@ -167,13 +189,19 @@ def init(request: Request, schema: pa.Schema) -> WarmUp:
     """Return the state of a summary that has seen nothing."""
     kept = request.options.kept(schema)
     request.options.check(kept)
-    return WarmUp(request, kept, RowStore.none(kept))
+    return WarmUp(request, kept, RowStore.none(kept), redacted=_unredacted(request, kept))
+
+
+def _unredacted(request: Request, schema: pa.Schema) -> Profile:
+    """Return the profile of columns that are redacted, before any row."""
+    hidden = request.options.redact
+    return profiles.init([ColumnPlan(field.name, field.type, REDACTED) for field in schema if field.name in hidden])
 
 
 def like(state: Running, settings: Settings) -> WarmUp:
     """Return an empty state with the encoding and the feature maps of a settled one."""
     request, maps = replace(state.request, settings=settings), Maps(state.encoding, state.stream.fixed_plan)
-    return WarmUp(request, state.schema, RowStore.none(state.schema), maps)
+    return WarmUp(request, state.schema, RowStore.none(state.schema), maps, _unredacted(request, state.schema))
 
 
 def learned_from(request: Request, tables: Sequence[pa.Table], label: str) -> WarmUp:
@@ -201,6 +229,8 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     if batch.num_rows == 0:
         return state
     batch = conformed(state.request.options.rest(batch), state.schema)
+    state = replace(state, redacted=profiles.update(state.redacted, batch))
+    batch = state.request.options.masked(batch)
     if isinstance(state, Running):
         return _feed(state, batch)
     if state.maps is not None:
@@ -246,7 +276,8 @@ def merge(left: Running, right: Running) -> Running:
     both = None if left.profile is None or right.profile is None else profiles.merge(left.profile, right.profile)
     merged = merging.merge(left.stream, right.stream)
     kept = left.kept.merged(right.kept, left.n_seen, held_positions(merged))
-    return replace(left, stream=merged, kept=kept, mmd_path=(), profile=both)
+    hidden = profiles.merge(left.redacted, right.redacted)
+    return replace(left, stream=merged, kept=kept, mmd_path=(), profile=both, redacted=hidden)
 
 
 def require_same_maps(left: Stream, right: Stream) -> None:
@@ -280,7 +311,8 @@ def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
     plan = None if state.maps is None else state.maps.plan
     started = stream.init(settings, encoding.width, plan)
     profile = profiles.init(_column_plans(encoding, state.schema))
-    return Running(state.request, state.schema, RowStore.none(state.schema), encoding, started, shared=plan, profile=profile)
+    kept = RowStore.none(state.schema)
+    return Running(state.request, state.schema, kept, encoding, started, (), plan, profile, state.redacted)
 
 
 def with_profile(state: Running) -> Running:
@@ -292,9 +324,14 @@ def with_profile(state: Running) -> Running:
 
 
 def _column_plans(encoding: Encoding, schema: pa.Schema) -> list[ColumnPlan]:
+    """Return what the profile must know of each column that is not redacted."""
     roles = {note.name: note.kind for note in encoding.notes}
     readings, centres = dict(encoding.readings), dict(encoding.centres)
-    return [ColumnPlan(f.name, f.type, roles[f.name], readings.get(f.name), centres.get(f.name, 0.0)) for f in schema]
+    return [
+        ColumnPlan(field.name, field.type, roles[field.name], readings.get(field.name), centres.get(field.name, 0.0))
+        for field in schema
+        if roles[field.name] != REDACTED
+    ]
 
 
 def _feed(state: Running, batch: pa.RecordBatch) -> Running:

@@ -1,8 +1,7 @@
 """A summary's state to and from the bytes of a file."""
 
 from collections.abc import Mapping
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +17,7 @@ from supersample.storage.codec import pack, unpack
 from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.outcome import MmdPoint, Outcome
 from supersample.summary.row_store import RowStore
-from supersample.summary.state import Maps, Request, Running, State, WarmUp, check_encoding, with_profile
+from supersample.summary.state import NO_PROFILE, Maps, Request, Running, State, WarmUp, check_encoding, with_profile
 
 __all__ = ["Restored", "restore", "store"]
 
@@ -41,6 +40,7 @@ def store(
         "stream": pack(None if running is None else running.stream, arrays),
         "history": pack(state.mmd_path, arrays),
         "profile": pack(None if running is None else running.profile, arrays),
+        "redacted": pack(state.redacted, arrays),
         "positions": pack(kept.positions, arrays),
         "settled": None if settled is None or settled is state else pack(settled.stream, arrays),
         "settled_encoding": None if settled is None or settled is state else _plain(settled.encoding),
@@ -86,12 +86,12 @@ def _restored(contents: Contents) -> Restored:
     plan = _expect(unpack(header["plan"], arrays), Plan, optional=True)
     path = _expect(unpack(header["history"], arrays), tuple)
     require(all(isinstance(each, MmdPoint) for each in path), "the path of MMD is impossible")
-    profile = _expect(unpack(header.get("profile"), arrays), Profile, optional=True)  # format 1 has none
-    build = partial(_state, request, kept, plan, arrays)
-    state = build(header["stream"], header["encoding"], path, profile)
+    profile, redacted = (_expect(unpack(header.get(each), arrays), Profile, optional=True) for each in ("profile", "redacted"))
+    common = _Common(request, kept, plan, path, profile, redacted or NO_PROFILE)  # format 1 has neither
+    state = _state(common, arrays, header["stream"], header["encoding"])
     settled = None
     if header["settled"] is not None:
-        found = build(header["settled"], header["settled_encoding"], path, profile)
+        found = _state(common, arrays, header["settled"], header["settled_encoding"])
         settled = _expect(found, Running)
         if isinstance(state, WarmUp):
             settled = with_profile(settled)  # of the rows that wait
@@ -112,27 +112,30 @@ def _restored(contents: Contents) -> Restored:
     return Restored(header, state, settled, outcome)
 
 
-def _state(
-    request: Request,
-    kept: RowStore,
-    plan: Plan | None,
-    arrays: list[np.ndarray[Any, Any]],
-    stream: Any,
-    encoding: Any,
-    path: tuple[MmdPoint, ...],
-    profile: Profile | None,
-) -> State:
+class _Common(NamedTuple):
+    """What a state and its settled form share."""
+
+    request: Request
+    kept: RowStore
+    plan: Plan | None
+    path: tuple[MmdPoint, ...]
+    profile: Profile | None
+    redacted: Profile
+
+
+def _state(common: _Common, arrays: list[np.ndarray[Any, Any]], stream: Any, encoding: Any) -> State:
     """Return a warm-up or a running state; the points of a stream are those of the kept rows under its encoding."""
+    request, kept, plan, path, profile, redacted = common
     schema = kept.table.schema
     if encoding is None:
         require(plan is None and stream is None, "there are features without an encoding")
-        return _waiting(WarmUp(request, schema, kept), path)
+        return _waiting(WarmUp(request, schema, kept, redacted=redacted), path)
     how = Encoding.of(encoding)
     check_encoding(how, request, schema)
     if stream is None:
         require(plan is not None, "there is an encoding without features")
         assert plan is not None
-        return _waiting(WarmUp(request, schema, kept, Maps(how, plan)), path)
+        return _waiting(WarmUp(request, schema, kept, Maps(how, plan), redacted), path)
     batches = kept.table.combine_chunks().to_batches()
     points = np.concatenate([how.points(batch) for batch in batches]) if batches else np.empty((0, how.width))
 
@@ -141,7 +144,8 @@ def _state(
         require(bool((kept.positions[np.minimum(places, points.shape[0] - 1)] == positions).all()), "a held row is missing")
         return np.asarray(points[places])
 
-    state = Running(request, schema, kept, how, _expect(unpack(stream, arrays, points_at), Stream), path, plan, profile)
+    held = _expect(unpack(stream, arrays, points_at), Stream)
+    state = Running(request, schema, kept, how, held, path, plan, profile, redacted)
     state.check(points)
     return state
 

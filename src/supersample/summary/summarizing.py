@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
@@ -48,6 +48,7 @@ class Options:
     label: str | None = None
     times: Literal["ignore", "cycle", "level"] = "ignore"
     drop: Sequence[str] = ()
+    redact: Sequence[str] = ()
     weight: str | None = None
     kernel: KernelLike = "gaussian"
     bandwidth: Bandwidth = "median"
@@ -63,9 +64,8 @@ class Options:
                 f"weight must be the name of a column, got {type(options.weight).__name__}; add the weights to the source as a "
                 f"column, or use SuperSampler.fit(X, sample_weight=...)"
             )
-        if isinstance(options.drop, str) or not all(isinstance(each, str) for each in options.drop):
-            raise InputTypeError(f"drop must be a list of names of columns, got {options.drop!r}; pass ['email'] for one")
-        return replace(options, columns=_plain_columns(options.columns), drop=tuple(options.drop))
+        drop, redact = _names(options.drop, "drop"), _names(options.redact, "redact")
+        return replace(options, columns=_plain_columns(options.columns), drop=drop, redact=redact)
 
     def request(self, random_state: RandomState) -> Request:
         """Check the options and return them as a request."""
@@ -75,7 +75,8 @@ class Options:
             kernel=self.kernel, bandwidth=self.bandwidth, features=self.features, n_features=self.n_features, search="auto",
             random_state=random_state,
         )  # fmt: skip
-        return Request(settings, ColumnOptions(self.columns, self.weight, self.types, self.label, self.times, tuple(self.drop)))
+        names = (field.name for field in fields(ColumnOptions))
+        return Request(settings, ColumnOptions(**{name: getattr(self, name) for name in names}))
 
     def empty_like(self, like: Any, random_state: RandomState) -> WarmUp:
         """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
@@ -106,6 +107,7 @@ def summarize(
     label: str | None = None,
     times: Literal["ignore", "cycle", "level"] = "ignore",
     drop: Sequence[str] = (),
+    redact: Sequence[str] = (),
     weight: str | None = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
@@ -132,6 +134,8 @@ def summarize(
     times: what times do in the kernel: nothing ("ignore"), hour of day and day of week ("cycle"), or the time itself
         ("level"), so that rows of other times are unlike.
     drop: columns that are removed while reading: they are neither kept nor counted, and no file or page has them.
+    redact: columns whose values are counted (rows, missing, distinct, lengths), but not kept: they are null in all rows, and
+        take no part in the choice.
     weight: the column of row weights.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
     like: a Summary whose encoding, kernel, features and sizes are reused, so that the two can be merged and compared. If it has
@@ -193,6 +197,12 @@ def _plain_columns(columns: Any) -> Any:
     listed = list(columns)
     named = hasattr(columns, "items") and not all(isinstance(each, str) for each in listed)  # a pandas Series of weights
     return dict(columns.items()) if named else [str(each) if isinstance(each, str) else each for each in listed]
+
+
+def _names(given: Any, argument: str) -> tuple[str, ...]:
+    if isinstance(given, str) or not isinstance(given, Iterable) or not all(isinstance(each, str) for each in given):
+        raise InputTypeError(f"{argument} must be a list of names of columns, got {given!r}; pass ['email'] for one")
+    return tuple(given)
 
 
 def _seconds(value: Any) -> float:

@@ -117,7 +117,7 @@ class Summary:
         `supersample.profile.table` explains its columns. Rows count alike, whatever their weights. Summaries that an earlier
         version saved have none: reading it raises an InputError.
         """
-        profile = self._ready().settled.profile
+        profile = self._ready().settled.whole_profile
         if profile is None:
             raise InputError(
                 f"the summary of {self.source} has no profile: it was saved by an earlier version; summarise the data again"

@@ -2,10 +2,10 @@
 
 from supersample.records.encoding import one_hot  # registers a column type of earlier files
 from supersample.records.encoding.column_type import ColumnType, LeftOut, register
-from supersample.records.encoding.options import TIMES, TYPES, ColumnChoice, ColumnOptions
+from supersample.records.encoding.options import REDACTED, TIMES, TYPES, ColumnChoice, ColumnOptions
 from supersample.records.encoding.table import ColumnNote, Encoding, learn, require_same, weights_of
 
 __all__ = [
-    "TIMES", "TYPES", "ColumnChoice", "ColumnNote", "ColumnOptions", "ColumnType", "Encoding", "LeftOut", "learn", "one_hot",
-    "register", "require_same", "weights_of",
+    "REDACTED", "TIMES", "TYPES", "ColumnChoice", "ColumnNote", "ColumnOptions", "ColumnType", "Encoding", "LeftOut", "learn",
+    "one_hot", "register", "require_same", "weights_of",
 ]  # fmt: skip

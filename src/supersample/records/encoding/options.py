@@ -12,12 +12,14 @@ from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.column_type import own_types
 from supersample.records.encoding.values import is_numeric
 
-__all__ = ["TIMES", "TYPES", "ColumnChoice", "ColumnOptions", "listed", "require_column"]
+__all__ = ["REDACTED", "TIMES", "TYPES", "ColumnChoice", "ColumnOptions", "listed", "require_column"]
 
 #: What users may pass as `columns`: names, or names with weights; None for all.
 ColumnChoice = Sequence[str] | Mapping[str, float] | None
 #: What users may say that a column is.
 TYPES = ("number", "boolean", "category", "text", "time", "vector", "id", "ignore")
+#: The role of columns of which no value is kept.
+REDACTED = "redacted"
 #: What a time does in the kernel.
 TIMES = ("ignore", "cycle", "level")
 
@@ -29,6 +31,7 @@ class ColumnOptions:
     columns: those that enter the kernel, with weights if it is a mapping. weight: the column of row weights. types: what
     columns are, against what would be recognised. label: a column that is kept and compared, but stays out of the kernel.
     times: what times do in the kernel. drop: columns that are removed from every row before anything else.
+    redact: columns whose values are counted, but neither kept nor used.
     """
 
     columns: ColumnChoice = None
@@ -37,11 +40,12 @@ class ColumnOptions:
     label: str | None = None
     times: str = "ignore"
     drop: tuple[str, ...] = ()
+    redact: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnOptions":
         """Return the options that `to_plain` described."""
-        fields: dict[str, Any] = {name: tuple(value) if name == "drop" else value for name, value in plain.items()}
+        fields: dict[str, Any] = {name: tuple(value) if name in ("drop", "redact") else value for name, value in plain.items()}
         return cls(**fields)
 
     def to_plain(self) -> dict[str, Any]:
@@ -54,6 +58,7 @@ class ColumnOptions:
             "label": self.label,
             "times": self.times,
             "drop": list(self.drop),
+            "redact": list(self.redact),
         }
 
     def kept(self, schema: pa.Schema) -> pa.Schema:
@@ -64,6 +69,16 @@ class ColumnOptions:
         """Return a batch without the columns that are dropped, if it still has them."""
         gone = [name for name in batch.schema.names if self._dropped(name)]
         return batch.drop_columns(gone) if gone else batch
+
+    def masked(self, batch: pa.RecordBatch) -> pa.RecordBatch:
+        """Return a batch without the values of columns that are redacted."""
+        if not self.redact:
+            return batch
+        hidden = [
+            pa.nulls(batch.num_rows, field.type) if field.name in self.redact else column
+            for field, column in zip(batch.schema, batch.columns, strict=True)
+        ]
+        return pa.RecordBatch.from_arrays(hidden, schema=batch.schema)
 
     def _dropped(self, name: str) -> bool:
         """Return whether a column is dropped, itself or with the structure that it is a field of."""
@@ -78,6 +93,13 @@ class ColumnOptions:
             require_column(schema, self.label, "label")
             if self.label == self.weight:
                 raise InputError(f"label must name another column than weight, got {self.label!r} for both")
+        for name in self.redact:
+            require_column(schema, name, "redact", many=True)
+            if name in (self.weight, self.label) or name in (self.types or {}) or name in (self.columns or ()):
+                raise InputError(
+                    f"redact names column {name!r}, which another argument uses; a redacted column takes no part: leave it out "
+                    f"of one of them"
+                )
         return self._weights(schema)
 
     def _check_weight(self, schema: pa.Schema) -> None:
@@ -107,7 +129,7 @@ class ColumnOptions:
     def _weights(self, schema: pa.Schema) -> dict[str, float]:
         columns = self.columns
         if columns is None:
-            return {name: 1.0 for name in schema.names if name not in (self.weight, self.label)}
+            return {name: 1.0 for name in schema.names if name not in (self.weight, self.label, *self.redact)}
         if isinstance(columns, str) or not isinstance(columns, Mapping | Sequence):
             raise InputTypeError(f"columns must be a list of names or a dict of names and weights, got {columns!r}")
         chosen = dict(columns) if isinstance(columns, Mapping) else dict.fromkeys(columns, 1.0)

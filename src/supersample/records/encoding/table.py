@@ -15,7 +15,7 @@ from supersample.records.encoding.column_type import ColumnType, LeftOut, column
 from supersample.records.encoding.cycle import Cycle
 from supersample.records.encoding.hashed_category import HashedCategory
 from supersample.records.encoding.number import Number
-from supersample.records.encoding.options import ColumnOptions, listed
+from supersample.records.encoding.options import REDACTED, ColumnOptions, listed
 from supersample.records.encoding.roles import Role, forced_role, role_of
 from supersample.records.encoding.text import Text
 from supersample.records.encoding.values import is_numeric, is_text, numbers_of, plain_storage
@@ -179,6 +179,9 @@ def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
         if name == options.weight:
             notes.append(ColumnNote(name, kind, "weight", 0, 0.0, "weighs the rows"))
             centres |= _centre(name, column)
+            continue
+        if name in options.redact:
+            notes.append(ColumnNote(name, kind, REDACTED, 0, 0.0, "is redacted: counted, but its values are not kept"))
             continue
         asked = (options.types or {}).get(name)
         role, block = _learned(name, column, chosen.get(name, 0.0) or 1.0, asked, options)
