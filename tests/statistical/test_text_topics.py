@@ -1,6 +1,6 @@
 """Free text whose mix of topics moves by 10 points is found in 5,000 + 5,000 rows; the same mix, as often as the level says.
 
-Default run: 3 pairs of moved mixes, whose p-values lie below 1e-10, and 20 pairs of equal ones, allowed so many rejections that
+Default run: 3 pairs of moved mixes, whose p-values lie below 1e-8, and 20 pairs of equal ones, allowed so many rejections that
 a correct test exceeds it with a chance of 1e-5. The whole study asks 100 pairs of each.
 """
 

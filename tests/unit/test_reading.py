@@ -237,7 +237,7 @@ def test_a_reading_is_stored_and_checked():
     reading = recognise(_column(["12/16/2024"]))
     check_fields(reading)
     reading.check()
-    assert form_named("TextReading").make(kind="time", form="month/day/year", unit="", note="") == reading
+    assert form_named("ColumnReading").make(kind="time", form="month/day/year", unit="", note="") == reading
     with pytest.raises(ValueError, match="a form of its own, not yes/no"):
         Reading("number", "yes/no").check()
     with pytest.raises(ValueError, match="not as colour"):

@@ -20,6 +20,9 @@ _NEARLY_ALL, _MOST = 0.9, 0.5
 _NAMED = 0.1
 #: Text has at least this many words on average; names of people have two, and are as good as ids where they all differ.
 _WORDS = 2.5
+#: A word begins with letters, not digits: "row 17 of 40" has two. In scripts without spaces, two characters count for a word.
+_WORD = r"(?:^|\s)[^\s\p{N}]*\p{L}[^\s\p{N}]*"
+_UNSPACED = r"[\p{Han}\p{Hiragana}\p{Katakana}\p{Thai}]{2}"
 _ID_NAME = re.compile(r"(^|[\W_])(?i:id|ids|key|uuid|guid|rowid|index|hash|token)$|[a-z](Id|ID|Key)$")
 
 
@@ -45,12 +48,16 @@ def text_role(values: pa.Array, counts: npt.NDArray[np.int64], name: str) -> Lit
     'id'
     """
     rows = int(counts.sum())
-    length = float(counts @ pc.utf8_length(values).to_numpy(zero_copy_only=False)) / max(rows, 1)
-    spaces = pc.count_substring_regex(pc.utf8_trim_whitespace(values), pattern=r"\s+").to_numpy(zero_copy_only=False)
-    worded = 1.0 + float(counts @ spaces) / max(rows, 1) >= _WORDS
+    length = _mean(pc.utf8_length(values), counts)
+    words = pc.add(*(pc.count_substring_regex(values, pattern=pattern) for pattern in (_WORD, _UNSPACED)))
+    worded = _mean(words, counts) >= _WORDS
     distinct = len(values) / max(rows, 1) if rows >= _ENOUGH else 0.0
     if worded and (length > _LONG or distinct > _MOST):
         return "text"
     if not worded and (distinct > _NEARLY_ALL or (distinct > _NAMED and is_id_name(name))):
         return "id"
     return "category"
+
+
+def _mean(numbers: pa.Array, counts: npt.NDArray[np.int64]) -> float:
+    return float(counts @ numbers.to_numpy(zero_copy_only=False)) / max(int(counts.sum()), 1)

@@ -19,7 +19,7 @@ _TYPES = {"number": pa.float64(), "time": pa.timestamp("us"), "boolean": pa.bool
 _CALLED = {"number": "numbers", "time": "dates", "boolean": "truth values"}
 
 
-@stored("TextReading", {"kind": one_of("number", "time", "boolean"), "form": TEXT, "unit": TEXT, "note": TEXT})
+@stored("ColumnReading", {"kind": one_of("number", "time", "boolean"), "form": TEXT, "unit": TEXT, "note": TEXT})
 @dataclass(frozen=True)
 class Reading:
     """How a column stored as text is read.
