@@ -37,6 +37,14 @@ def test_a_text_has_the_same_vector_whatever_stands_beside_it(texts, place):
     np.testing.assert_array_equal(_vectors(texts)[place % len(texts)], _vectors([alone])[0])
 
 
+def test_sums_are_the_same_in_any_order_of_texts_and_words():
+    notes = messy.notes(300, np.random.default_rng(0))
+    expected = _vectors(notes)
+    np.testing.assert_array_equal(_vectors(notes[::-1])[::-1], expected)
+    np.testing.assert_array_equal(_vectors([" ".join(reversed(note.split())) for note in notes]), expected)
+    np.testing.assert_array_equal([_vectors([note])[0] for note in notes[:50]], expected[:50])
+
+
 def test_blocks_and_remembered_words_change_nothing(monkeypatch):
     texts = [*messy.notes(300, np.random.default_rng(0)), "", "!"]
     expected = _vectors(texts)
