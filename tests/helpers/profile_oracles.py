@@ -39,6 +39,23 @@ def registers_of(hashes):
     return registers
 
 
+def distinct_of(registers):
+    """Ertl's estimate as one formula: 4096^2 / (2 ln 2) over the sum of the parts of all ranks."""
+    counts = Counter(registers)
+    empty, full = counts[0] / 4096, 1 - counts[53] / 4096
+    sigma = math.inf if empty == 1 else empty + sum(empty ** (2**k) * 2 ** (k - 1) for k in range(1, 40))
+    tau = 0 if full in (0, 1) else (1 - full - sum((1 - full ** (2**-k)) ** 2 / 2**k for k in range(1, 40))) / 3
+    parts = 4096 * sigma + sum(counts[rank] / 2**rank for rank in range(1, 53)) + 4096 * tau / 2**52
+    return 4096**2 / (2 * math.log(2) * parts)
+
+
+def merged_counts(left, right, counters):
+    """Return the counts of both together, lowered by the largest that finds no counter, and by how much."""
+    both = Counter(left) + Counter(right)
+    cut = sorted(both.values(), reverse=True)[counters] if len(both) > counters else 0
+    return {value: count - cut for value, count in both.items() if count > cut}, cut
+
+
 def misra_gries(values, counters):
     """Return the counts of held values, and how often all were lowered."""
     held, lowered = {}, 0

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from profile_oracles import buckets, exact_moments, hash_of_word, misra_gries, registers_of
+from profile_oracles import buckets, distinct_of, exact_moments, hash_of_word, merged_counts, misra_gries, registers_of
 from supersample._hashing import hash_words
 from supersample.profile import distinct, frequent, histogram, moments
 from supersample.profile.frequent import COUNTERS, Frequent
@@ -55,6 +55,19 @@ def test_many_estimates_have_the_stated_error_and_no_bias(n):
 def test_no_values_and_no_room():
     assert distinct.estimate(distinct.none()) == 0.0
     assert distinct.estimate(np.full(4096, 53, dtype=np.uint8)) == math.inf
+
+
+@pytest.mark.parametrize("n", [0, 1, 100, 5_000, 300_000])
+@pytest.mark.parametrize("full", [0, 1, 2_000, 4_095])
+def test_the_estimate_is_that_of_the_formula(n, full):
+    registers = distinct.add(distinct.none(), hashes(0, n))
+    registers[:full] = 53
+    assert distinct.estimate(registers) == pytest.approx(distinct_of(registers.tolist()), rel=1e-9)
+
+
+def test_the_estimate_is_that_of_the_formula_to_the_last_ranks():
+    registers = np.repeat(np.array([51, 52, 53], dtype=np.uint8), [96, 1_500, 2_500])
+    assert distinct.estimate(registers) == pytest.approx(distinct_of(registers.tolist()), rel=1e-9)
 
 
 def test_ranks_that_are_one_higher_tell_of_twice_as_many_values():
@@ -139,6 +152,20 @@ def test_merged_counts_are_within_their_bound(parts, spread):
     assert state.lowered <= len(values) / (COUNTERS + 1)
 
 
+@pytest.mark.parametrize("further", [0, 40_000])
+def test_merging_is_adding_and_lowering(further):
+    """Two hundred values each, half of them shared, and some that were lowered before."""
+    parts = [
+        counted([*range(10**6, 10**6 + further), *(k for k in range(at, at + 200) for _ in range(k + at))]) for at in (1, 101)
+    ]
+    state = frequent.merge(*parts)
+    known = [dict(zip(each.hashes.tolist(), each.counts.tolist(), strict=True)) for each in (*parts, state)]
+    wanted, cut = merged_counts(*known[:2], COUNTERS)
+    assert cut > 0
+    assert known[2] == wanted
+    assert state.lowered == parts[0].lowered + parts[1].lowered + cut
+
+
 def test_merging_few_values_is_counting_them():
     assert same(frequent.merge(counted([1, 2, 2]), counted([2, 3])), counted([1, 2, 2, 2, 3]))
     assert same(frequent.merge(Frequent(), counted([1])), counted([1]))
@@ -151,8 +178,10 @@ def test_values_that_are_all_different_are_not_kept():
 
 
 def test_a_value_that_becomes_frequent_late_is_kept():
-    state = after(counted(range(10_000)), [4] * 100)
-    assert state.values == (4,)
+    before = counted(range(10_000))
+    assert before.values == ()
+    for value in (4, 9_999):  # the first one has no counter, the second one has
+        assert after(before, [value] * 100 + [3]).values == (value,)
 
 
 def test_long_texts_are_cut_and_say_so():
@@ -277,6 +306,28 @@ def test_a_million_normal_values_keep_six_bits():
         truth = np.quantile(values, share)
         about = state.order_statistic(int(share * (values.size - 1)), whole=False)
         assert abs(about - truth) < 0.1 * state.error * abs(truth)
+
+
+@pytest.mark.parametrize("centre", [0.0, 3.0])
+@pytest.mark.parametrize("n", [MOST_BUCKETS, MOST_BUCKETS + 1])
+def test_as_many_values_as_buckets_give_up_no_bits(n, centre):
+    values = np.arange(n, dtype=np.float64)
+    once = histogram_of(values, centre)
+    assert (once.level > 0) == (n > MOST_BUCKETS)
+    assert_alike(histogram.merge(histogram_of(values[::2], centre), histogram_of(values[1::2], centre)), once)
+
+
+@pytest.mark.parametrize("shape", [*SHAPES, "every power of two"])
+def test_buckets_hold_their_values(shape):
+    every = np.ldexp(1.0, np.arange(-1074, 1024))
+    values = np.concatenate([every, -every]) if shape not in SHAPES else SHAPES[shape](np.random.default_rng(6), 9_000)
+    state = histogram_of(values)
+    low, high = state.edges()
+    places = np.searchsorted(state.keys, [state.key_of(value) for value in values])
+    assert (low[places] <= values).all()
+    assert (values <= high[places]).all()
+    if shape not in SHAPES:
+        assert (state.level, state.error) == (53, 3.0)
 
 
 def test_whole_numbers_stay_whole():
