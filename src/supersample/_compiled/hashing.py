@@ -72,11 +72,11 @@ def hash_bytes(offsets: Integers, data: Bytes, out: Words) -> None:
             word = np.uint64(0)
             for k in range(8):
                 word |= np.uint64(data[start + k]) << np.uint64(8 * k)
-            state = hash_word(state ^ word)
+            state = hash_word(np.uint64(state) ^ word)
             start += 8
         if start < stop:
             word = np.uint64(0)
             for k in range(stop - start):
                 word |= np.uint64(data[start + k]) << np.uint64(8 * k)
-            state = hash_word(state ^ word)
+            state = hash_word(np.uint64(state) ^ word)
         out[i] = state
