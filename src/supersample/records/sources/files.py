@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
-from pathlib import Path
 from typing import Any, cast
 
 import pyarrow as pa
@@ -12,6 +11,7 @@ from supersample._text import one_line
 from supersample.errors import InputError, MismatchError, SupersampleError
 from supersample.records.sources.base import Batches, Source, guarded, pieces, spread
 from supersample.records.sources.formats import DAMAGED, FORMATS, DataFile, Rows
+from supersample.records.sources.locations import Location, describe, size_of
 from supersample.records.sources.partitions import Constants, partitioned
 from supersample.records.sources.paths import expand, format_of
 from supersample.records.sources.schema import conform, plain_schema, promote
@@ -34,7 +34,7 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
     for file in files[1:]:
         own = _promoted(own, file, files[0])
     counts = [file.n_rows for file in files]
-    known = [[str(file.path.resolve()), file.path.stat().st_size, file.path.stat().st_mtime_ns] for file in files]
+    known = [describe(file.path) for file in files]
     return _Files(
         label=files[0].path.name if len(files) == 1 else f"{len(files)} files",
         n_rows=None if None in counts else sum(count or 0 for count in counts),
@@ -109,11 +109,11 @@ class _Files:
             yield constants.beside(conform(piece, self.own, str(file.path), self.dropped))
 
 
-def open_file(path: Path, name: str | None = None) -> DataFile:
+def open_file(path: Location, name: str | None = None) -> DataFile:
     """Open one file in the format of its extension; `name` is its name in messages."""
     name, wanted = name or str(path), format_of(path) or "parquet"
     try:
-        if path.stat().st_size == 0:
+        if size_of(path) == 0:
             raise InputError(f"source: {name} must hold data, got a file of zero bytes; write it again, or leave it out")
         file = FORMATS[wanted].open(path)
         return replace(file, schema=plain_schema(file.schema, name))

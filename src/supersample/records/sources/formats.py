@@ -3,14 +3,14 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import pyarrow as pa
 
 from supersample._registry import Registry
 from supersample.records.sources.base import Batches, Positions, after
 from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_file_rows, ipc_stream_reader
+from supersample.records.sources.locations import Location, Remote, byte_stream
 from supersample.records.sources.nested import deepened, wanted
 from supersample.records.sources.npy import npy_batches, npy_outline, npy_picked
 from supersample.records.sources.parquet import parquet_batches, parquet_outline, parquet_rows
@@ -39,7 +39,7 @@ class DataFile:
     `rows` finds its rows by position, for text by a pass over the file; None if they can only be read in order.
     """
 
-    path: Path
+    path: Location
     schema: pa.Schema
     n_rows: int | None
     read: Callable[[pa.Schema, int], Batches]
@@ -51,11 +51,11 @@ class Format(NamedTuple):
     """A file format: the extensions that name it, how a file is opened, and whether text of it may be compressed."""
 
     extensions: tuple[str, ...]
-    open: Callable[[Path], DataFile]
+    open: Callable[[Any], DataFile]
     is_text: bool = False
 
 
-def _parquet(path: Path) -> DataFile:
+def _parquet(path: Location) -> DataFile:
     schema, n_rows = parquet_outline(path)
 
     def rows() -> Rows:
@@ -64,7 +64,7 @@ def _parquet(path: Path) -> DataFile:
     return DataFile(path, schema, n_rows, lambda asked, skip: parquet_batches(path, skip, wanted(schema, asked)), rows=rows)
 
 
-def _arrow(path: Path) -> DataFile:
+def _arrow(path: Location) -> DataFile:
     with path.open("rb") as file:
         whole = file.read(len(FILE_MAGIC)) == FILE_MAGIC
     if whole:
@@ -74,7 +74,7 @@ def _arrow(path: Path) -> DataFile:
     return DataFile(path, schema, None, lambda _, skip: after(_streamed(path), skip))
 
 
-def _arrow_file(path: Path) -> DataFile:
+def _arrow_file(path: Location) -> DataFile:
     schema, counts = ipc_file_outline(path)
 
     def fields(asked: pa.Schema) -> list[int] | None:
@@ -90,12 +90,12 @@ def _arrow_file(path: Path) -> DataFile:
     return DataFile(path, schema, sum(counts), read, rows=rows)
 
 
-def _streamed(path: Path) -> Batches:
+def _streamed(path: Location) -> Batches:
     with _bytes(path) as stream:
         yield from ipc_stream_reader(stream)[1]
 
 
-def _csv(path: Path) -> DataFile:
+def _csv(path: Location) -> DataFile:
     delimiter = "\t" if ".tsv" in path.name.lower() else None
     with _bytes(path) as stream:
         schema = csv_reader(stream, delimiter=delimiter)[0]
@@ -108,7 +108,7 @@ def _csv(path: Path) -> DataFile:
     return DataFile(path, schema, None, read, TEXT_HINT, _text_rows(path, lambda stream: csv_index(stream, delimiter)))
 
 
-def _ndjson(path: Path) -> DataFile:
+def _ndjson(path: Location) -> DataFile:
     with _bytes(path) as stream:
         nested = ndjson_reader(stream)[0]
 
@@ -120,9 +120,9 @@ def _ndjson(path: Path) -> DataFile:
     return DataFile(path, nested, None, read, TEXT_HINT, rows)
 
 
-def _text_rows(path: Path, index: Callable[[Bytes], TextIndex]) -> Callable[[], Rows] | None:
-    """Return what finds the rows of a text file by position; None if it is compressed, and so cannot be read out of order."""
-    if path.suffix.lower() in COMPRESSIONS:
+def _text_rows(path: Location, index: Callable[[Bytes], TextIndex]) -> Callable[[], Rows] | None:
+    """Return what finds the rows of a text file by position; None if it is compressed or remote, and so read in order alone."""
+    if path.suffix.lower() in COMPRESSIONS or isinstance(path, Remote):
         return None
 
     def rows() -> Rows:
@@ -137,7 +137,7 @@ def _text_rows(path: Path, index: Callable[[Bytes], TextIndex]) -> Callable[[], 
     return rows
 
 
-def _npy(path: Path) -> DataFile:
+def _npy(path: Location) -> DataFile:
     with path.open("rb") as file:
         stored = npy_outline(file)
 
@@ -153,9 +153,9 @@ def _npy(path: Path) -> DataFile:
 
 
 @contextmanager
-def _bytes(path: Path) -> Iterator[BinaryIO]:
+def _bytes(path: Location) -> Iterator[BinaryIO]:
     """Open a file for reading, decompressed if its extension names a compression."""
-    with pa.input_stream(str(path), compression=COMPRESSIONS.get(path.suffix.lower())) as stream:
+    with byte_stream(path, COMPRESSIONS.get(path.suffix.lower())) as stream:
         yield stream
 
 

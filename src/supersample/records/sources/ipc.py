@@ -1,13 +1,13 @@
 """Arrow's own formats: files (Feather too), mapped into memory, and streams."""
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import BinaryIO
 
 import pyarrow as pa
 import pyarrow.ipc
 
 from supersample.records.sources.base import Batches, Positions, picked, sound
+from supersample.records.sources.locations import Location, mapped_file
 
 __all__ = ["FILE_MAGIC", "STREAM_MAGIC", "ipc_file_batches", "ipc_file_outline", "ipc_file_rows", "ipc_stream_reader"]
 
@@ -15,9 +15,9 @@ FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"
 
 
-def ipc_file_outline(path: Path) -> tuple[pa.Schema, list[int]]:
+def ipc_file_outline(path: Location) -> tuple[pa.Schema, list[int]]:
     """Return the schema and the number of rows of each batch, from its header; if compressed, one column is decompressed."""
-    with pa.memory_map(str(path)) as file:
+    with mapped_file(path) as file:
         schema = pa.ipc.open_file(file).schema
         # A PyArrow data set would count faster, but crashes the process on a damaged header.
         one = pa.ipc.IpcReadOptions(included_fields=[_narrowest(schema)] if len(schema) else None)
@@ -32,20 +32,20 @@ def _narrowest(schema: pa.Schema) -> int:
     return widths.index(min(widths))
 
 
-def ipc_file_batches(path: Path, fields: list[int] | None = None) -> Batches:
+def ipc_file_batches(path: Location, fields: list[int] | None = None) -> Batches:
     """Yield the batches of a file; the file is memory-mapped, so an uncompressed batch costs no memory before it is sliced.
 
     fields: the places of the columns to read, all if None.
     """
-    with pa.memory_map(str(path)) as file:
+    with mapped_file(path) as file:
         reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
         for place in range(reader.num_record_batches):
             yield from sound(reader.get_batch(place))
 
 
-def ipc_file_rows(path: Path, counts: Sequence[int], positions: Positions, fields: list[int] | None = None) -> Batches:
+def ipc_file_rows(path: Location, counts: Sequence[int], positions: Positions, fields: list[int] | None = None) -> Batches:
     """Yield the rows at these positions; batches without any are not read. `counts` are the rows of each batch."""
-    with pa.memory_map(str(path)) as file:
+    with mapped_file(path) as file:
         reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
         before = 0
         for place, rows in enumerate(counts):

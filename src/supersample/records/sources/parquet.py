@@ -6,12 +6,12 @@ since it reads ahead of a slow consumer (docs/decisions/012).
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Positions, after, picked, sound
+from supersample.records.sources.locations import Location, seekable, size_of
 
 __all__ = ["parquet_batches", "parquet_outline", "parquet_rows"]
 
@@ -21,13 +21,13 @@ _LARGE = 64 << 20
 _BUFFERS = 16 << 20
 
 
-def parquet_outline(path: Path) -> tuple[pa.Schema, int]:
+def parquet_outline(path: Location) -> tuple[pa.Schema, int]:
     """Return the schema and the number of rows, from the footer alone."""
-    with pq.ParquetFile(path) as file:
+    with seekable(path) as source, pq.ParquetFile(source) as file:
         return file.schema_arrow, file.metadata.num_rows
 
 
-def parquet_batches(path: Path, skip: int = 0, columns: list[str] | None = None) -> Batches:
+def parquet_batches(path: Location, skip: int = 0, columns: list[str] | None = None) -> Batches:
     """Yield batches from row `skip` on; row groups before it are not read. `columns` are those to decode, all if None."""
     with _opened(path) as file:
         for group in range(file.num_row_groups):
@@ -40,7 +40,7 @@ def parquet_batches(path: Path, skip: int = 0, columns: list[str] | None = None)
             skip = 0
 
 
-def parquet_rows(path: Path, positions: Positions, columns: list[str] | None = None) -> Batches:
+def parquet_rows(path: Location, positions: Positions, columns: list[str] | None = None) -> Batches:
     """Yield the rows at these positions; row groups without any are not read. `columns` are those to decode, all if None."""
     with _opened(path) as file:
         before = 0
@@ -53,13 +53,13 @@ def parquet_rows(path: Path, positions: Positions, columns: list[str] | None = N
 
 
 @contextmanager
-def _opened(path: Path) -> Iterator[pq.ParquetFile]:
-    with pq.ParquetFile(path) as file:
+def _opened(path: Location) -> Iterator[pq.ParquetFile]:
+    with seekable(path) as source, pq.ParquetFile(source) as file:
         about = file.metadata
         unpacked = max((about.row_group(group).total_byte_size for group in range(about.num_row_groups)), default=0)
-    large = min(path.stat().st_size, unpacked) > _LARGE
+    large = min(size_of(path) or unpacked, unpacked) > _LARGE
     buffer = max(1 << 14, _BUFFERS // max(1, len(file.schema_arrow))) if large else 0
-    with pq.ParquetFile(path, buffer_size=buffer) as file:
+    with seekable(path) as source, pq.ParquetFile(source, buffer_size=buffer) as file:
         yield file
 
 

@@ -3,19 +3,25 @@
 import glob
 import os
 from collections.abc import Sequence
-from pathlib import Path
-from typing import NamedTuple
+from pathlib import Path, PurePath, PurePosixPath
+from typing import NamedTuple, TypeVar
+from urllib.parse import urlsplit
+from urllib.request import url2pathname
 
 from supersample.errors import InputError
 from supersample.records.sources.formats import COMPRESSIONS, FORMATS
+from supersample.records.sources.locations import Location
+from supersample.records.sources.remote import has_scheme, remote_files
 
 __all__ = ["Found", "expand", "format_of"]
+
+_File = TypeVar("_File", bound=Location)
 
 
 class Found(NamedTuple):
     """A file, and the names of the folders between it and the folder or the part of the path that was given."""
 
-    path: Path
+    path: Location
     folders: tuple[str, ...] = ()
 
 
@@ -31,7 +37,7 @@ def expand(given: Sequence[str | os.PathLike[str]]) -> list[Found]:
     return [file for path in given for file in _files(os.fspath(path))]
 
 
-def format_of(path: Path) -> str | None:
+def format_of(path: Location) -> str | None:
     """Return the format that a file's extension names, or None if it names none that can be read."""
     suffixes = [suffix.lower() for suffix in path.suffixes[-2:]]
     packed = bool(suffixes) and suffixes[-1] in COMPRESSIONS
@@ -41,6 +47,10 @@ def format_of(path: Path) -> str | None:
 
 
 def _files(given: str) -> list[Found]:
+    if has_scheme(given):
+        if not given.lower().startswith("file://"):
+            return _remote(given)
+        given = url2pathname(urlsplit(given).path)
     path = Path(given).expanduser()
     try:
         there, folder = path.exists(), path.is_dir()
@@ -52,10 +62,6 @@ def _files(given: str) -> list[Found]:
         raise InputError(f"source must be a path, got {given[:100]!r}, which can be none: {error.args[-1]}") from error
     if there:
         return [_below(path, file) for file in _folder(path)] if folder else [Found(_known(path))]
-    if "://" in given:
-        raise InputError(
-            f"source must be a local path, got {given!r}; open it with pyarrow.dataset.dataset and pass the data set"
-        )
     if glob.has_magic(given):
         matches = sorted(map(Path, glob.glob(str(path), recursive=True)))  # noqa: PTH207  Path.glob takes no absolute one
         files = [file for match in matches for file in (_folder(match) if match.is_dir() else [_known(match)])]
@@ -64,6 +70,19 @@ def _files(given: str) -> list[Found]:
             return [_below(_before_pattern(path), file) for file in dict.fromkeys(files)]
         raise InputError(f"source must match files, got the pattern {given!r} that matches none in {Path.cwd()}")
     raise InputError(f"source must be an existing file, folder or pattern, got {given!r} and found nothing there")
+
+
+def _remote(given: str) -> list[Found]:
+    listed = remote_files(given)
+    files = [
+        Found(_known(each.file) if each.named else each.file, each.folders)
+        for each in listed
+        if each.named or (format_of(each.file) and not _aside(PurePosixPath(*each.folders, each.file.name)))
+    ]
+    if not files:
+        what = f"{len(listed)} files of other formats" if listed else "no file there"
+        raise InputError(f"source must name data files, got {given!r} and found {what}; {_expected()}")
+    return files
 
 
 def _below(folder: Path, file: Path) -> Found:
@@ -84,7 +103,7 @@ def _folder(folder: Path) -> list[Path]:
     return files
 
 
-def _known(path: Path) -> Path:
+def _known(path: _File) -> _File:
     if format_of(path) is None:
         raise InputError(
             f"source must be of a format that its extension tells, got {path.name!r}; {_expected()}: rename or convert the file"
@@ -93,7 +112,7 @@ def _known(path: Path) -> Path:
     return path
 
 
-def _aside(path: Path) -> bool:
+def _aside(path: PurePath) -> bool:
     return any(part.startswith((".", "_")) for part in path.parts)
 
 
