@@ -1,11 +1,14 @@
 """supersample summarize: what it takes, prints and writes."""
 
 import io
+import json
 import re
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
+import pyarrow.feather as feather
+import pyarrow.json
 import pyarrow.parquet as pq
 import pytest
 
@@ -106,3 +109,47 @@ def test_bad_input_is_one_line_and_status_two(run, data, arguments, message):
     assert "Traceback" not in done.stderr
     last = done.stderr.strip().splitlines()[-1]
     assert re.search(message, last)
+
+
+@pytest.mark.parametrize("name", ["r.parquet", "r.csv", "r.arrow", "r.feather", "r.ndjson", "r.JSONL"])
+def test_the_chosen_rows_as_a_file(run, data, tmp_path, name):
+    done = run("summarize", data / "a.parquet", *SMALL, "--rows", tmp_path / name, "--json")
+    twin = ss.summarize(data / "a.parquet", 5, 2, random_state=3)
+    assert done.values["rows"] == str(tmp_path / name)
+    assert done.stderr == f"wrote {tmp_path / name}\n"
+    read = {
+        ".parquet": pq.read_table, ".csv": pyarrow.csv.read_csv, ".arrow": feather.read_table, ".feather": feather.read_table,
+        ".ndjson": pyarrow.json.read_json, ".jsonl": pyarrow.json.read_json,
+    }  # fmt: skip
+    found = read[(tmp_path / name).suffix.lower()](tmp_path / name)
+    assert found["_as"].to_pylist() == ["prototype"] * 5 + ["criticism"] * 2
+    assert found["_row"].to_pylist() == [*twin.prototypes["_row"].to_pylist(), *twin.criticisms["_row"].to_pylist()]
+    assert found["x"].to_pylist() == [*twin.prototypes["x"].to_pylist(), *twin.criticisms["x"].to_pylist()]
+    assert found["_witness"].to_pylist() == [None] * 5 + twin.criticisms["_witness"].to_pylist()
+
+
+def test_chosen_rows_of_every_type(run, tmp_path):
+    table = pa.table(
+        {
+            "x": np.arange(9.0), "v": [[1.5, 2.0]] * 9, "s": [[{"a": "ü"}]] * 9, "b": [b"xyz"] * 9, "_as": ["own"] * 9,
+            "t": pa.array([5] * 9, pa.duration("s")), "d": pa.array([1] * 9, pa.time32("s")), "nan": [float("nan")] * 9,
+        }
+    )  # fmt: skip
+    pq.write_table(table, tmp_path / "a.parquet")
+    for name in ("r.csv", "r.ndjson", "r.parquet", "r.arrow"):
+        run("summarize", tmp_path / "a.parquet", *SMALL, "--columns", "x", "--rows", tmp_path / name)
+    rows = pyarrow.csv.read_csv(tmp_path / "r.csv").to_pylist()
+    assert (rows[0]["_as_"], rows[0]["_as"], rows[0]["v"], rows[0]["s"], rows[0]["b"]) == (
+        "prototype", "own", "[1.5, 2.0]", '[{"a": "ü"}]', "xyz",
+    )  # fmt: skip
+    first = json.loads((tmp_path / "r.ndjson").read_text().splitlines()[0])
+    assert (first["v"], first["s"], first["b"], first["nan"]) == ([1.5, 2.0], [{"a": "ü"}], "eHl6", None)
+    assert pq.read_table(tmp_path / "r.parquet").schema.field("v").type == pa.list_(pa.float64())
+
+
+def test_rows_files_that_are_refused_before_anything_is_read(run, tmp_path):
+    for name, told in (("r.xlsx", "must end in one of .parquet, .csv"), ("none/r.csv", "does not exist; create it first")):
+        done = run("summarize", "none.csv", "--rows", tmp_path / name, status=2)
+        assert told in " ".join(done.stderr.split())
+    done = run("summarize", "none.csv", "--rows", tmp_path / "a.csv", "--output", tmp_path / "." / "a.csv", status=2)
+    assert "a.csv" in done.stderr

@@ -11,8 +11,7 @@ from supersample.errors import InputError
 
 __all__ = [
     "FILE", "as_json", "bandwidth", "column_options", "column_settings", "page", "page_file", "parse_columns", "parse_types",
-    "progress",
-    "quiet", "seed", "summary_file",
+    "progress", "quiet", "refuse_no_folder", "seed", "summary_file",
 ]  # fmt: skip
 
 #: A path to write to.
@@ -21,7 +20,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 
 def summary_file(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a path that no summary can be written to, before anything is read, so that no work is lost at the end."""
-    _refuse_no_folder(option, path)
+    refuse_no_folder(option, path)
     if path is not None and _is_data_file(path):
         raise click.BadParameter(f"{str(path)!r} is the name of a data file; try {path.stem + '.ss'!r}", param=option)
     return path
@@ -29,7 +28,7 @@ def summary_file(_: click.Context, option: click.Parameter, path: Path | None) -
 
 def page_file(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
     """Refuse a path that no page can be written to, before anything is read."""
-    _refuse_no_folder(option, path)
+    refuse_no_folder(option, path)
     if path is not None and path.suffix.lower() not in (".html", ".htm"):
         raise click.BadParameter(f"{str(path)!r} must end in .html, since a page is written there", param=option)
     return path
@@ -45,7 +44,8 @@ def bandwidth(_: click.Context, option: click.Parameter, value: str | None) -> f
         raise click.BadParameter(f"{value!r} is neither a number nor 'median'", param=option) from None
 
 
-def _refuse_no_folder(option: click.Parameter, path: Path | None) -> None:
+def refuse_no_folder(option: click.Parameter, path: Path | None) -> None:
+    """Refuse a path in a folder that does not exist."""
     if path is not None and not path.parent.is_dir():
         raise click.BadParameter(f"the folder {str(path.parent)!r} does not exist; create it first", param=option)
 

@@ -56,10 +56,11 @@ def load(path: str | Path, name: str) -> "Summary":
 
 
 def is_data(path: str) -> bool:
-    """Return whether a path names data, not a saved summary: a folder, a pattern, standard input, or a data file."""
+    """Return whether a path names data, not a saved summary: a folder, a pattern, standard input, a data file, or a URI."""
     with starting():
         from supersample.records.sources.paths import format_of
-    return path == "-" or Path(path).is_dir() or format_of(Path(path)) is not None or (
+        from supersample.records.sources.remote import has_scheme
+    return path == "-" or has_scheme(path) or Path(path).is_dir() or format_of(Path(path)) is not None or (
         not Path(path).exists() and any(mark in path for mark in "*?[")
     )  # fmt: skip
 

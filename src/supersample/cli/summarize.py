@@ -20,6 +20,7 @@ from supersample.cli.options import (
     summary_file,
 )
 from supersample.cli.output import say, tell, tell_json, text_table
+from supersample.cli.rows import rows_file, write_rows
 from supersample.cli.runner import load, run
 
 __all__ = ["summarize"]
@@ -41,15 +42,20 @@ __all__ = ["summarize"]
 @seed
 @click.option("--like", type=click.Path(), metavar="FILE", help="Encode as this summary does, to compare or merge the two.")
 @click.option("--checkpoint", type=FILE, callback=summary_file, help="Keep the state here; the same command goes on from it.")
+@click.option(
+    "--rows", type=FILE, callback=rows_file, help="Write the chosen rows to a data file (.parquet, .csv, .arrow, .ndjson), too."
+)
 @page
 @as_json
 @progress
 @quiet
-def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, as_json: bool, **options: Any) -> None:
+def summarize(
+    sources: tuple[str, ...], output: Path | None, rows: Path | None, page: Path | None, as_json: bool, **options: Any
+) -> None:
     """Find the rows that stand for a table, and those that they miss.
 
-    SOURCE is a Parquet, CSV, Arrow, Feather or NDJSON file, a folder, a pattern, several of these, or - for standard input.
-    It is read once, in memory that does not grow with it.
+    SOURCE is a Parquet, CSV, Arrow, Feather, NDJSON or .npy file, a folder, a pattern, several of these, or - for standard
+    input; s3://, gs://, https:// and other URIs name files elsewhere. It is read in memory that does not grow with it.
 
     \b
     Examples:
@@ -59,9 +65,10 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
       supersample summarize big/ -o big.ss --checkpoint big.checkpoint --seed 1
       supersample summarize today.csv --like logs.ss -o today.ss
       supersample summarize orders.csv --type zip=category --ignore note --label churned
+      supersample summarize orders.parquet --rows chosen.csv
     """
     quiet = options.pop("quiet")
-    _refuse_equal({"--output": output, "--report": page, "--checkpoint": options["checkpoint"]})
+    _refuse_equal({"--output": output, "--rows": rows, "--report": page, "--checkpoint": options["checkpoint"]})
     settings = _settings(options)
     source = sources[0] if len(sources) == 1 else list(sources)
     summary = run(source, settings, progress=options["progress"], quiet=quiet)
@@ -69,6 +76,8 @@ def summarize(sources: tuple[str, ...], output: Path | None, page: Path | None, 
     if output is not None:
         summary.save(output)
         written["file"] = str(output)
+    if rows is not None:
+        written["rows"] = str(write_rows(summary, rows))
     if page is not None:
         with starting():
             from supersample.report import write_report

@@ -235,6 +235,6 @@ class _Download:
 
 def _unreachable(uri: str, error: Exception) -> InputError:
     return InputError(
-        f"source must be a file, folder or pattern that can be reached, got {_shown(uri)!r}: {one_line(error)}; check its name, "
-        f"your credentials and the network"
+        f"source must be a file, folder or pattern that can be reached, got {_shown(uri)!r}: {one_line(error)}; check its "
+        f"name, your credentials and the network"
     )
