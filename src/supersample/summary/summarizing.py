@@ -122,9 +122,11 @@ def summarize(
 ) -> Summary:
     """Summarise a table or a stream in one pass: the rows that represent it, rows that these miss, and how good they are.
 
-    source: a path, a glob, a folder or a list of them (Parquet, CSV, Arrow, Feather, NDJSON), "-" for standard input, a frame
-        or table with `__arrow_c_stream__` (pyarrow, polars, pandas, DuckDB), a NumPy array, an iterator of batches, or a
-        frame of a cluster (Dask DataFrame or Array, Spark DataFrame), which its workers read.
+    source: a path, a glob, a folder or a list of them (Parquet, CSV, Arrow, Feather, NDJSON, .npy), here or by a URI (s3://,
+        gs://, https://, ...), "-" for standard input, a frame or table with `__arrow_c_stream__` (pyarrow, polars, pandas), a
+        query (polars LazyFrame, DuckDB relation), a Hugging Face data set, a NumPy array, an iterator of batches, or a frame of
+        a cluster (Dask DataFrame or Array, Spark DataFrame), which its workers read. Folders named `key=value` become columns;
+        fields of structures become columns with dotted names.
     prototypes, criticisms: how many rows to choose.
     columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
         chosen rows are kept.
