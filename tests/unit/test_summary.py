@@ -235,7 +235,7 @@ def test_progress_is_told_after_each_batch():
 
 def test_history_is_read_at_doublings_whatever_the_batches():
     table = _table(40_000)
-    whole = ss.summarize(table, prototypes=10, criticisms=0, random_state=0)
+    whole = ss.summarize(iter([table]), prototypes=10, criticisms=0, random_state=0)
     parts = ss.summarize((table.slice(i, 777) for i in range(0, 40_000, 777)), prototypes=10, criticisms=0, random_state=0)
     assert [each.rows for each in whole.mmd_path] == [8192, 16_384, 32_768]
     assert whole.mmd_path == parts.mmd_path

@@ -12,6 +12,7 @@ from supersample.profile import ColumnProfile
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.selection.stream import background
+from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.state import Running
 
 __all__ = ["Note", "notes_of"]
@@ -65,6 +66,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
     columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in whole.columns]
     return (
         *_unlike_first_rows(state, columns),
+        *_first_rows(state),
         *_labels(state, columns),
         *(note for column in columns for note in _stored_as_text(state, column)),
         *_left_out(columns),
@@ -92,6 +94,16 @@ def _unlike_first_rows(state: Running, columns: list[_Column]) -> Iterator[Note]
                 f"{block.scale:.3g}: rows are judged by a scale that is not theirs. Summarise a file or a table, not a stream, "
                 f"or shuffle the rows",
             )  # fmt: skip
+
+
+def _first_rows(state: Running) -> Iterator[Note]:
+    """Say that a stream could not be looked at ahead."""
+    if state.shared is None and state.n_seen > WARM_UP:
+        yield Note(
+            "learned from the first rows", None,
+            f"what columns are and how they are scaled was learned from the first {WARM_UP:,} rows: a stream cannot be read "
+            f"ahead, as files and tables can",
+        )  # fmt: skip
 
 
 def _spread(profile: ColumnProfile) -> float | None:
