@@ -62,6 +62,15 @@ def first_entry():
     }
 
 
+def row_spans():
+    texts = {
+        "lines": b"a,b\nc,d\n", "no line end": b"a\nb", "empty lines": b"\n\r\na\r\n\nb\n", "quoted": b'"a""\n",b\nc,"d"\r\n',
+        "quote inside": b'a"b\n', "after it": b'"a"b\n', "unfinished": b'"a\n', "empty fields": b',\n"",\n', "nothing": b"",
+    }  # fmt: skip
+    places = np.full(9, 7)
+    return {name: (np.frombuffer(text, np.uint8), ord(","), places.copy(), places.copy()) for name, text in texts.items()}
+
+
 def squared_l2_row():
     # Four coordinates a sweep, then those left over one by one.
     return {f"{d} coordinates": (normal(d), normal(d, 5), np.full(5, 7.0)) for d in (0, 3, 4, 6, 8)}
@@ -312,6 +321,7 @@ def norms():
 
 CASES = {
     "criticisms.first_entry": first_entry,
+    "csv_rows.row_spans": row_spans,
     "distances.squared_l2_row": squared_l2_row,
     "distances.squared_l2": between_blocks,
     "distances.l1": between_blocks,
@@ -349,6 +359,10 @@ CASES = {
 
 #: What the cases that choose must lead to, by hand: a loop that went wrong would take its twin along.
 ANSWERS = {
+    "csv_rows.row_spans": {
+        "lines": 2, "no line end": 2, "empty lines": 2, "quoted": 2, "quote inside": -1, "after it": -1, "unfinished": -1,
+        "empty fields": 2, "nothing": 0,
+    },
     "criticisms.first_entry": {
         "one enters": (2, 0), "from a later row on": (3, 2), "none enters": (2, -1), "one of equal worth": (1, -1),
     },

@@ -32,11 +32,11 @@ def write_rows(summary: "Summary", path: Path) -> Path:
     """Write prototypes, then criticisms, atomically; the first column, `_as`, says which a row is."""
     with starting():
         from supersample._files import write_atomically
-    write_atomically(path, _WRITERS[path.suffix.lower()](chosen_rows(summary)), "--rows")
+    write_atomically(path, _WRITERS[path.suffix.lower()](_chosen(summary)), "--rows")
     return path
 
 
-def chosen_rows(summary: "Summary") -> "pa.Table":
+def _chosen(summary: "Summary") -> "pa.Table":
     """Return prototypes and criticisms as one table; what only one of them has is null in the other."""
     import pyarrow as pa
 

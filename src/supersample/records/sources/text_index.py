@@ -1,23 +1,35 @@
-"""Rows of text files by position: one pass counts the rows of each block; blocks with wanted rows are parsed again.
+"""Rows of text files by position: one pass counts the rows of each block, then the wanted rows alone are parsed.
 
-The blocks are those that the reader parses. Their rows are counted by line ends where nothing but a line end can end a row,
-and by PyArrow's parser elsewhere, so the count is always that of the rows that are read.
+The blocks are those that the reader parses. Where it is in doubt what ends a row, PyArrow's parser decides, so the count is
+always that of the rows that are read.
 """
 
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
+from supersample._compiled.csv_rows import row_spans
 from supersample.records.sources.base import Batches, Positions, picked, sound
-from supersample.records.sources.text import Bytes, csv_blocks, delimiter_of, included, ndjson_blocks, parse_csv, parse_json
+from supersample.records.sources.text import (
+    BLOCK,
+    Bytes,
+    csv_blocks,
+    delimiter_of,
+    included,
+    ndjson_blocks,
+    parse_csv,
+    parse_json,
+)
 
 __all__ = ["TextIndex", "csv_index", "ndjson_index"]
 
+#: Where each row of a block begins and ends, without its line end.
+_Spans: TypeAlias = tuple[Positions, Positions]
 _TWO_IN_A_LINE = re.compile(rb"\}[ \t\r]*\{")
 
 
@@ -31,9 +43,13 @@ class _Block(NamedTuple):
 
 @dataclass(frozen=True)
 class TextIndex:
-    """The blocks of a file, and how one of them is parsed as a schema; the first may hold the header."""
+    """The blocks of a file, the first of which may have a header line.
+
+    `spans(block, is_first)` returns where its rows are, None if that is in doubt; `parse(block, schema, is_first)` parses it.
+    """
 
     blocks: tuple[_Block, ...]
+    spans: Callable[[bytes, bool], _Spans | None]
     parse: Callable[[bytes, pa.Schema, bool], pa.Table]
 
     @property
@@ -44,14 +60,37 @@ class TextIndex:
     def take(self, file: BinaryIO, schema: pa.Schema, positions: Positions) -> Batches:
         """Yield the rows at these positions."""
         ends = np.cumsum([block.rows for block in self.blocks], dtype=np.int64)
+        waiting: list[bytes] = []
         for place in np.unique(np.searchsorted(ends, positions, side="right")).tolist():
-            block, end = self.blocks[place], int(ends[place])
-            inside = positions[(positions >= end - block.rows) & (positions < end)] - (end - block.rows)
-            file.seek(block.start)
-            table = self.parse(file.read(block.size), schema, place == 0)
-            if table.num_rows != block.rows:
-                raise ValueError(f"{block.rows:,} rows were counted in a block that now has {table.num_rows:,}")
-            yield from picked((piece for batch in table.to_batches() for piece in sound(batch)), inside)
+            about, end = self.blocks[place], int(ends[place])
+            inside = positions[(positions >= end - about.rows) & (positions < end)] - (end - about.rows)
+            file.seek(about.start)
+            block = file.read(about.size)
+            spans = self.spans(block, place == 0)
+            if spans is not None:
+                _same(len(spans[0]), about.rows)
+                waiting += [block[start:stop] for start, stop in zip(spans[0][inside], spans[1][inside], strict=True)]
+            if spans is None or sum(map(len, waiting)) > BLOCK:
+                yield from self._parsed(waiting, schema)
+                waiting = []
+            if spans is None:
+                table = self.parse(block, schema, place == 0)
+                _same(table.num_rows, about.rows)
+                yield from picked((piece for batch in table.to_batches() for piece in sound(batch)), inside)
+        yield from self._parsed(waiting, schema)
+
+    def _parsed(self, rows: list[bytes], schema: pa.Schema) -> Batches:
+        if not rows:
+            return
+        table = self.parse(b"\n".join(rows), schema, False)
+        _same(table.num_rows, len(rows))
+        for batch in table.to_batches():
+            yield from sound(batch)
+
+
+def _same(found: int, counted: int) -> None:
+    if found != counted:
+        raise ValueError(f"{counted:,} rows were counted where {found:,} are now; the file was changed")
 
 
 def csv_index(stream: Bytes, delimiter: str | None) -> TextIndex:
@@ -63,22 +102,27 @@ def csv_index(stream: Bytes, delimiter: str | None) -> TextIndex:
     counted = [_Block(start, len(first), _csv_rows(first, mark, None))]
     counted += [_Block(start, len(block), _csv_rows(block, mark, names)) for start, block in blocks]
 
-    def parse(block: bytes, schema: pa.Schema, has_header: bool) -> pa.Table:
-        return parse_csv(block, mark, schema, None if has_header else names, included(names, schema))
+    def parse(block: bytes, schema: pa.Schema, is_first: bool) -> pa.Table:
+        return parse_csv(block, mark, schema, None if is_first else names, included(names, schema))
 
-    return TextIndex(tuple(counted), parse)
+    return TextIndex(tuple(counted), lambda block, is_first: _csv_spans(block, mark, is_first), parse)
 
 
 def ndjson_index(stream: Bytes, nested: Callable[[pa.Schema], pa.Schema]) -> TextIndex:
     """Count the rows of an NDJSON file, block by block; `nested` returns the schema to parse with for one of flat columns."""
     counted = [_Block(start, len(block), _json_rows(block)) for start, block in ndjson_blocks(stream)]
-    return TextIndex(tuple(counted), lambda block, schema, _: parse_json(block, nested(schema)))
+    return TextIndex(
+        tuple(counted), lambda block, _: _json_spans(block), lambda block, schema, _: parse_json(block, nested(schema))
+    )
 
 
 def _csv_rows(block: bytes, mark: str, names: list[str] | None) -> int:
-    """Return the number of rows that the parser finds in a block."""
+    """Return the number of rows that the parser finds in a block; without `names`, its first line is the header."""
     lines = _plain_lines(block)
-    return lines - (names is None) if lines is not None else _parsed_csv_rows(block, mark, names)
+    if lines is not None:
+        return lines - (names is None)
+    spans = _csv_spans(block, mark, names is None)
+    return _parsed_csv_rows(block, mark, names) if spans is None else len(spans[0])
 
 
 def _plain_lines(block: bytes) -> int | None:
@@ -87,12 +131,21 @@ def _plain_lines(block: bytes) -> int | None:
     >>> _plain_lines(b"a\nb"), _plain_lines(b"a\r\nb\r\n"), _plain_lines(b"a\n\nb\n"), _plain_lines(b'"a\n"\n')
     (2, 2, None, None)
     """
+    if b'"' in block:
+        return None
     end = b"\r\n" if b"\r" in block else b"\n"
     ends = block.count(end)
     odd = block.count(b"\n") != ends or (end == b"\r\n" and block.count(b"\r") != ends)
-    if odd or b'"' in block or block.startswith(end) or end + end in block:
+    if odd or block.startswith(end) or end + end in block:
         return None
     return ends + (not block.endswith(end))
+
+
+def _csv_spans(block: bytes, mark: str, has_header: bool) -> _Spans | None:
+    most = len(block) // 2 + 1  # a row of one byte and its line end
+    starts, stops = np.empty(most, np.int64), np.empty(most, np.int64)
+    found = row_spans(np.frombuffer(block, np.uint8), ord(mark), starts, stops)
+    return None if found < has_header else (starts[has_header:found], stops[has_header:found])
 
 
 def _parsed_csv_rows(block: bytes, mark: str, names: list[str] | None) -> int:
@@ -114,7 +167,19 @@ def _json_rows(block: bytes) -> int:
     >>> _json_rows(b'{"a": 1}\n{"a": 2}\n'), _json_rows(b'{"a": 1} {"a": 2}\n\n{"a": 3}')
     (2, 3)
     """
+    return block.strip(b"\n").count(b"\n") + 1 if _one_a_line(block) else parse_json(block, None).num_rows
+
+
+def _json_spans(block: bytes) -> _Spans | None:
+    if not _one_a_line(block):
+        return None
+    first, last = len(block) - len(block.lstrip(b"\n")), len(block.rstrip(b"\n"))
+    ends = np.flatnonzero(np.frombuffer(block, np.uint8)[first:last] == ord("\n")) + first
+    return np.append(first, ends + 1), np.append(ends, last)
+
+
+def _one_a_line(block: bytes) -> bool:
+    """Return whether each line must be one object: it begins and ends with a brace, and no object follows another in it."""
     lines = block.strip(b"\n")
-    ends = lines.count(b"\n")
-    whole = lines.startswith(b"{") and lines.endswith(b"}") and lines.count(b"}\n{") == ends
-    return ends + 1 if whole and not _TWO_IN_A_LINE.search(lines) else parse_json(block, None).num_rows
+    whole = lines.startswith(b"{") and lines.endswith(b"}") and lines.count(b"}\n{") == lines.count(b"\n")
+    return whole and not _TWO_IN_A_LINE.search(lines)
