@@ -7,6 +7,7 @@ contents = {
     "index": {
         "Your question": [
             "Summarise <guides/summarise>",
+            "Tables as they come <guides/tables>",
             "Compare <guides/compare>",
             "Thin <guides/thin>",
             "Integrate <guides/integrate>",

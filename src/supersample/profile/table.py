@@ -38,7 +38,7 @@ def table(profile: Profile) -> pa.Table:
     mean, sd: of the finite values, rounded once; sd has the divisor n - 1. Times are in seconds since 1970, or since midnight,
     and truth values 0 and 1. For lists of numbers they are those of the Euclidean lengths.
     q01 to q99: quantiles by linear interpolation, as in pandas; exact where quantile_error is 0, else off by at most this
-    share of the distance from the centre of the column (the median of its first rows).
+    share of the distance from the centre of the column (the median of the rows that its scale was learned from).
     zeros, negatives, infinite: counts of such numbers.
     top: up to ten most frequent values with their counts, those certain to be more frequent than any other; where at_least is
     true a count may be too low, by at most top_error.

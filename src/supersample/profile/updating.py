@@ -34,7 +34,7 @@ class ColumnPlan(NamedTuple):
     role: what the column is taken for, such as "number" or "id"; it is kept, and changes nothing here, but for "redacted": no
     value of such a column is kept, so that it has counts and lengths only.
     reading: how its text is read, if it is.
-    centre: a number among its values, such as the median of the first rows, in seconds for times; quantiles near it are the
+    centre: a number among its values, such as the median of some rows, in seconds for times; quantiles near it are the
     most accurate. The profiles of two data sets can be merged only if they have the same one.
     """
 

@@ -179,7 +179,7 @@ def _columns(left: Running, right: Running, first: Stream, second: Stream) -> tu
 def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
     """Yield each column with the coordinates of its background rows, including one that marks missing values.
 
-    In the kernel, values that go missing after the first rows have only one coordinate for all columns together.
+    In the kernel, columns without missing values in the rows learned from have one coordinate for these all together.
     """
     rows = state.kept.at(held.background.rows.positions).combine_chunks()
     (batch,) = rows.to_batches()

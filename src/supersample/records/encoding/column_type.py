@@ -17,7 +17,7 @@ from supersample.records.encoding.values import plain_storage
 
 __all__ = ["COLUMN_TYPES", "FURTHEST", "ColumnType", "LeftOut", "built_in", "column_from_plain", "own_types", "register"]
 
-#: Numbers are clipped at this many scales from the centre, so that no single column makes a row an outlier.
+#: Vectors, and numbers in files of format 1, are clipped at this many scales, so that no column makes a row an outlier.
 FURTHEST = 10.0
 
 
@@ -48,7 +48,7 @@ class ColumnType(ABC):
     @classmethod
     @abstractmethod
     def learn(cls, name: str, column: pa.Array, weight: float, *, forced: bool) -> "Self | LeftOut | None":
-        """Return how a column enters the kernel, from its first rows; why it does not; or None if it is of another type.
+        """Return how a column enters the kernel, from some of its rows; why it does not; or None if it is of another type.
 
         forced: the user named the column, so even ids and text enter.
         """

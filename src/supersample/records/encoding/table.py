@@ -1,4 +1,4 @@
-"""The encoding of a table as a matrix: learned once from the first rows, then fixed, stored and compared."""
+"""The encoding of a table as a matrix: learned once from some of its rows, then fixed, stored and compared."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -67,7 +67,7 @@ class ColumnNote:
 class Encoding:
     """A fixed map from rows of a table to points: one block of coordinates for each column in the kernel.
 
-    The last coordinate is the square root of the number of missing values in columns that had none in the first rows.
+    The last coordinate is the square root of the number of missing values in columns that had none when it was learned.
     aside: blocks of columns that are compared, but not in the kernel. readings: how columns of text that hold numbers, times or
     truth values are read, by name. centres: the medians of columns of numbers and times, by name, in the rows learned from.
     """

@@ -1,4 +1,4 @@
-"""Columns of text that hold numbers, times or truth values: recognised on the first rows, then read in one fixed way."""
+"""Columns of text that hold numbers, times or truth values: recognised on some rows, then read in one fixed way."""
 
 from supersample.records.reading.column import Reading, recognise
 
