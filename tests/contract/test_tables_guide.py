@@ -1,11 +1,11 @@
-"""The guide to tables shows what a messy table is taken for, column by column and note by note: it is made here, and compared."""
+"""The guide to tables shows what a messy table is taken for, column by column and note by note, as it is found here."""
 
 import re
 from pathlib import Path
 
-import messy
 import pytest
 
+import messy
 import supersample as ss
 from supersample.records.sources import open_source
 
