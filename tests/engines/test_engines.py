@@ -88,7 +88,8 @@ def test_a_partition_that_cannot_be_read_is_named_in_one_error(engine, folder):
 
 
 def test_a_partition_that_kills_every_worker_is_named(engine, folder):
-    with pytest.raises(ss.errors.InputError, match=r"^partition 2 could not be read: .*nothing was returned"):
+    # Dask blames every task that a dead worker had: on a slow machine, others may be named beside it.
+    with pytest.raises(ss.errors.InputError, match=r"^partition (\d or )*2( or \d)* could not be read: .*nothing was returned"):
         ss.summarize(engine.frame(reader(folder, deadly=2), len(SIZES)), **OPTIONS)
 
 

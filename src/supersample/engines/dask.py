@@ -146,8 +146,8 @@ def _by_client(client: Any, wanted: list[Any], parts: list[Any], first: int, *, 
     except SupersampleError:
         raise
     except Exception as error:
-        index = _blamed(client, futures, parts)
-        raise (_stopped(error) if index is None else unreadable(first + index, error)) from error
+        blamed = [first + index for index in _blamed(client, futures, parts)]
+        raise (unreadable(" or ".join(map(str, blamed)), error) if blamed else _stopped(error)) from error
     finally:
         client.cancel(futures)  # after a failure, the remaining tasks are of no use
 
@@ -156,22 +156,28 @@ def _stopped(error: Exception) -> InputError:
     return stopped("Dask", type(error).__name__, one_line(error))
 
 
-def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> int | None:
-    """Return the one partition that needs the task blamed by the scheduler; None if there is none or more than one."""
+def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> list[int]:
+    """Return the partitions that need the tasks blamed by the scheduler; none if it blames a task that several need.
 
-    def blamed_for(dask_scheduler: Any, keys: list[Any]) -> Any:  # pickled by value: a scheduler may lack supersample
-        blamed = (dask_scheduler.tasks[key].exception_blame for key in keys if key in dask_scheduler.tasks)
-        return next((task.key for task in blamed if task is not None), None)
+    If a worker dies, Dask counts that against every task that it had, so that a healthy partition may be blamed with the one
+    that killed its worker.
+    """
+
+    def blamed_for(dask_scheduler: Any, keys: list[Any]) -> list[Any]:  # pickled by value: a scheduler may lack supersample
+        blamed = [dask_scheduler.tasks[key].exception_blame for key in keys if key in dask_scheduler.tasks]
+        first = next((task for task in blamed if task is not None), None)
+        if first is None or "KilledWorker" not in str(first.exception_text):
+            return [] if first is None else [first.key]
+        return [key for key, task in dask_scheduler.tasks.items() if task.state == "erred" and task.exception_blame is task]
 
     failed = [future.key for future in futures if future.status == "error"]
     try:
-        key = client.run_on_scheduler(blamed_for, keys=failed) if failed else None
+        keys = client.run_on_scheduler(blamed_for, keys=failed) if failed else []
     except Exception:
-        return None  # the scheduler does not answer: an error without the number is better than none
-    if key is None:
-        return None
-    needing = [index for index, part in enumerate(parts) if key in cull(dict(part.dask), [part.key])[0]]
-    return needing[0] if len(needing) == 1 else None
+        return []  # the scheduler does not answer: an error without the number is better than none
+    needed = [set(cull(dict(part.dask), [part.key])[0]) for part in parts]
+    needing = [[index for index, tasks in enumerate(needed) if key in tasks] for key in keys]
+    return sorted({each[0] for each in needing if len(each) == 1})
 
 
 @contextmanager

@@ -164,15 +164,15 @@ def growing(n_parts: int) -> Iterator[range]:
         start = stop
 
 
-def unreadable(index: int, error: BaseException) -> SupersampleError:
-    """Return the one error of a run whose partition `index` could not be read."""
+def unreadable(index: int | str, error: BaseException) -> SupersampleError:
+    """Return the one error of a run whose partition `index` could not be read; "0 or 2" if it is one of them."""
     if isinstance(error, SupersampleError):
         told = str(error)
         return error if told.startswith("partition ") else type(error)(f"partition {index}: {told}")
     return failed(index, f"{type(error).__name__}: {one_line(error)}")
 
 
-def failed(index: int, why: str) -> InputError:
+def failed(index: int | str, why: str) -> InputError:
     """Return the error that says that a partition could not be read, and why."""
     return InputError(
         f"partition {index} could not be read: {why}; nothing was returned; fix or leave out that partition and retry"
