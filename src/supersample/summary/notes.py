@@ -18,7 +18,7 @@ from supersample.summary.state import Running
 __all__ = ["Note", "notes_of"]
 
 #: Shares of rows from which a column is said to have many missing values, and to be nearly constant.
-_MANY_MISSING, _NEARLY_ALL = 0.2, 0.99
+_MANY_MISSING, _NEARLY_ALL = 0.1, 0.99
 #: A tail is heavy if the 1% or 99% point is this many scales from the median; it is 2.3 for a normal, 8.6 for a log-normal.
 _HEAVY = 8.0
 #: Later rows look unlike those learned from if the median has moved, or the scale has changed, by more than this.
@@ -89,7 +89,7 @@ def _unlike_first_rows(state: Running, columns: list[_Column]) -> Iterator[Note]
         if moved or (stretched and spread > 0):
             where = "the first rows" if state.shared is None else "the rows that its scale was learned from"
             yield Note(
-                "unlike the first rows", profile.name,
+                "unlike the rows learned from", profile.name,
                 f"all rows have the median {median:.4g} and the scale {spread:.3g}, {where} had {block.centre:.4g} and "
                 f"{block.scale:.3g}: rows are judged by a scale that is not theirs. Summarise a file or a table, not a stream, "
                 f"or shuffle the rows",
@@ -137,7 +137,7 @@ def _stored_as_text(state: Running, column: _Column) -> Iterator[Note]:
 def _left_out(columns: list[_Column]) -> Iterator[Note]:
     """Say which columns take no part in the choice of rows, and why."""
     for profile, note, _ in columns:
-        if not note.used and note.kind not in ("weight", "time") and note.note:
+        if not note.used and note.kind not in ("weight", "time") and note.note and profile.count:
             yield Note(
                 "id" if note.kind == "id" else "left out", profile.name, f"{note.note}; it takes no part in the choice of rows"
             )
@@ -189,7 +189,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
         yield Note("many missing", profile.name, f"{absent / rows:.0%} of the rows have no value")
     if profile.distinct == 1:
         (only,) = profile.top(1)
-        text = f"every value is {_quoted(only.value)}"
+        text = f"every value is {_shown(profile, only.value)}"
         yield Note("constant", profile.name, text if not absent else f"{text}, where there is one")
         return
     top = profile.top(1)
@@ -197,7 +197,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
         yield Note(
             "nearly constant",
             profile.name,
-            f"{_percent(top[0].count / rows)} of the rows have the value {_quoted(top[0].value)}",
+            f"{_percent(top[0].count / rows)} of the rows have the value {_shown(profile, top[0].value)}",
         )
     yield from _mixed_case(profile)
     yield from _heavy_tail(profile)
@@ -239,6 +239,10 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
 
 def _count_as(number: int) -> str:
     return "counts as" if number == 1 else "count as"
+
+
+def _shown(profile: ColumnProfile, value: str) -> str:
+    return _quoted(value) if profile.numbers is None else value
 
 
 def _quoted(value: str) -> str:

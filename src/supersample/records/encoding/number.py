@@ -56,7 +56,7 @@ class Number(ColumnType):
         missing = bool(np.isnan(values).any())
         finite = values[np.isfinite(values)]
         if finite.size == 0:
-            return LeftOut("holds no finite number in the first rows")
+            return LeftOut("holds no finite number in the rows looked at")
         if kind == "number" and bool(np.isin(finite, (0.0, 1.0)).all()):
             return cls(name, weight, missing, "boolean", 0.0, float(np.sqrt(0.5)))
         centre = 2.0 * float(np.median(finite / 2.0))  # halves: the sum of two huge numbers overflows

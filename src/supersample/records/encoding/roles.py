@@ -36,10 +36,11 @@ class Role:
 def role_of(name: str, column: pa.Array) -> Role:
     """Recognise the role of a column."""
     if column.null_count == len(column):
-        return Role("constant", "holds nothing but missing values in the rows that were looked at")
+        return Role("constant", "holds nothing but missing values in the rows looked at")
     kind = column.type
     if is_list(kind):
-        return Role("vector")
+        numbers = is_number(kind.value_type)
+        return Role("vector") if numbers else Role("other", f"lists of {kind.value_type} have no place in a kernel")
     if is_text(kind):
         return _text(name, column)
     if pa.types.is_temporal(kind) and not (pa.types.is_duration(kind) or pa.types.is_interval(kind)):
@@ -106,7 +107,7 @@ def _number(name: str, column: pa.Array) -> Role:
     values = numbers_of(column).astype(np.float64)
     finite = values[np.isfinite(values)]
     if finite.size == 0:
-        return Role("constant", "holds no finite number in the rows that were looked at")
+        return Role("constant", "holds no finite number in the rows looked at")
     if _zeros_and_ones(values):
         return _unless_constant(column, Role("boolean"))
     # Some libraries pass integers with missing values as floats; floats without missing values are meant as floats.

@@ -189,13 +189,13 @@ def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
             readings[name] = role.reading
             column, _ = role.reading.read(column)
         centres |= _centre(name, column)
-        if isinstance(block, LeftOut):
+        if options.columns is not None and name != options.label and chosen.get(name, 0.0) == 0.0:
+            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, "not asked for"))
+        elif isinstance(block, LeftOut):
             notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, block.why))
         elif name == options.label:
             aside.append(block)
             notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, "is the label: compared, but not in the kernel"))
-        elif chosen.get(name, 0.0) == 0.0:
-            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, "not asked for"))
         else:
             blocks.append(block)
             notes.append(ColumnNote(name, kind, role.kind, block.width, block.weight, ""))
@@ -223,7 +223,8 @@ def _learned(
     name: str, column: pa.Array, weight: float, asked: str | None, options: ColumnOptions
 ) -> tuple[Role, ColumnType | LeftOut]:
     """Return what a column is, and how it enters the kernel or why it does not."""
-    forced = asked is not None or (options.columns is not None and name in options.columns)
+    named = options.columns is not None and name in options.columns
+    forced = named or asked is not None
     if asked == "ignore":
         return role_of(name, column), LeftOut("ignored, as types= says")
     for label, cls in own_types().items():
@@ -241,7 +242,7 @@ def _learned(
     if role.why and not (forced and role.kind == "id" and asked != "id"):
         return role, LeftOut(role.why)
     values = column if role.reading is None else role.reading.read(column)[0]
-    times = "level" if forced and options.times == "ignore" else options.times
+    times = "level" if named and options.times == "ignore" else options.times
     if role.kind == "time" and times == "ignore":
         return role, LeftOut('times are ignored; times="cycle" takes hour and day of week, times="level" the time itself')
     return role, _block(role, name, values, weight, times)
@@ -256,6 +257,8 @@ def _block(role: Role, name: str, values: pa.Array, weight: float, times: str) -
         takers = (Text,)
     elif role.kind == "time" and times == "cycle":
         takers = (Cycle,)
+        if role.reading is not None and not role.reading.has_hours:
+            values = values.cast(pa.date32())
     for taker in takers:
         block: ColumnType | LeftOut | None = taker.learn(name, values, weight, forced=True)
         if block is not None:
@@ -270,7 +273,7 @@ def require_same(left: Encoding, right: Encoding) -> None:
         what = f"columns {names[0]} and {names[1]}" if names[0] != names[1] else "the same columns, scaled differently"
         raise MismatchError(
             f"the two summaries encode their rows differently ({what}) and cannot be combined: each learned its encoding from "
-            f"its own first rows; make the second one with summarize(..., like=first)"
+            f"its own rows; make the second one with summarize(..., like=first)"
         )
 
 

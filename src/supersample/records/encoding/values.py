@@ -79,8 +79,8 @@ def vectors_of(column: pa.Array, length: int, name: str) -> tuple[Floats, Floats
     if bool((lengths != length).any()):
         other = int(lengths[lengths != length][0])
         raise InputError(
-            f"column {name!r} must hold lists of {length} numbers, as in the first rows, got one of {other}; leave the column "
-            f"out with columns=, or make its lists of one length"
+            f"column {name!r} must hold lists of {length} numbers, as in the rows learned from, got one of {other}; leave the "
+            f"column out with columns=, or make its lists of one length"
         )
     values = np.full((len(column), length), np.nan)
     values[present] = numbers_of(full.flatten()).reshape(present.size, length)

@@ -44,7 +44,7 @@ class Vector(ColumnType):
         values[~np.isfinite(values)] = np.nan
         held = ~np.isnan(values)
         if not held.any():
-            return LeftOut("holds no finite number in the first rows")
+            return LeftOut("holds no finite number in the rows looked at")
         # Divide before summing: sums of the largest float64 numbers would overflow.
         count = np.maximum(held.sum(axis=0), 1)
         centre = np.where(held, values / count, 0.0).sum(axis=0)

@@ -47,11 +47,16 @@ class Reading:
         return _TYPES[self.kind]
 
     @property
+    def has_hours(self) -> bool:
+        """Whether the times have hours, and are not dates alone."""
+        return "hour" in self.form
+
+    @property
     def words(self) -> str:
         """What the column holds, in words that follow its name and a verb: "numbers stored as text (1,234.56)"."""
         if self.kind == "number":
             return f"numbers stored as text ({numbers.unit_shown(self.form, self.unit)})"
-        called = "times" if "hour" in self.form else _CALLED[self.kind]
+        called = "times" if self.has_hours else _CALLED[self.kind]
         return f"{called} stored as text ({self.form})"
 
     def read(self, column: pa.Array) -> tuple[pa.Array, int]:

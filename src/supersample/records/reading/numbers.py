@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from supersample.records.reading.texts import agreeing, enough, groups_of
 
-__all__ = ["FORMS", "numbers_in", "recognise_numbers", "unit_shown"]
+__all__ = ["FEW_CODES", "FORMS", "numbers_in", "recognise_numbers", "unit_shown"]
 
 _CODES = (
     "aed ars aud bdt bgn brl cad chf clp cny cop czk dkk egp eur gbp hkd huf idr ils inr jpy kes krw lkr mxn myr ngn nok nzd "
@@ -35,7 +35,7 @@ _AROUND = (
 _MOST_DIGITS = 15
 #: If more than this share of the rows are digits that begin with a superfluous zero, the column holds codes: of codes of one
 #: length, about a tenth begin with a zero.
-_FEW_CODES = 0.01
+FEW_CODES = 0.01
 #: Separators of thousands in the order in which they are looked for, the other decimal mark before them.
 _APART = ("'", " ", "_")
 #: Examples of all conventions: a decimal mark, and a separator of thousands or none.
@@ -70,7 +70,7 @@ def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: flo
     texts, counts: the distinct values, and how many rows have each; least: the share of rows that must parse.
     """
     padded = np.asarray(pc.match_substring_regex(texts, pattern="^0[0-9]+$").to_numpy(zero_copy_only=False), dtype=np.bool_)
-    if counts[padded].sum() > _FEW_CODES * counts.sum():
+    if counts[padded].sum() > FEW_CODES * counts.sum():
         return None
     parts = _parts(texts)
     point, comma = (_valid(_numbers(parts, decimal)) for decimal in ".,")

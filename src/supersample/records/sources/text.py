@@ -13,11 +13,13 @@ from collections.abc import Callable, Iterator
 from typing import Protocol
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.json
 
 from supersample._text import one_line
 from supersample.errors import InputError
+from supersample.records.reading.numbers import FEW_CODES
 from supersample.records.sources.base import Batches, OtherTypeError, sound
 
 __all__ = [
@@ -53,7 +55,7 @@ def csv_reader(
     first = next(blocks, b"")
     mark = delimiter or delimiter_of(first)
     include = None if names is None or schema is None else included(names, schema)
-    head = parse_csv(first, mark, schema, None, include)
+    head = parse_csv(first, mark, schema or _inferred(first, mark), None, include)
     schema, names = schema or head.schema, names or head.schema.names
 
     def batches() -> Batches:
@@ -62,6 +64,21 @@ def csv_reader(
             yield from parse_csv(block, mark, schema, names, include).to_batches()
 
     return head.schema, batches()
+
+
+def _inferred(block: bytes, delimiter: str) -> pa.Schema:
+    """Return the columns of a block with a header; whole numbers written with leading zeros are codes, and stay text."""
+    schema = parse_csv(block, delimiter, None, None).schema
+    whole = [field.name for field in schema if pa.types.is_integer(field.type)]
+    if not whole or len(set(schema.names)) < len(schema):
+        return schema
+    as_text = pa.schema([field.with_type(pa.string()) if field.name in whole else field for field in schema])
+    texts = parse_csv(block, delimiter, as_text, None, whole)
+    padded = {
+        name: pc.mean(pc.match_substring_regex(texts.column(name), pattern="^0[0-9]").cast(pa.float64())) for name in whole
+    }
+    codes = [name for name, share in padded.items() if (share.as_py() or 0.0) > FEW_CODES]
+    return pa.schema([field.with_type(pa.string()) if field.name in codes else field for field in schema])
 
 
 def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:

@@ -1,0 +1,118 @@
+"""A messy table, as people have them: understood alike wherever it comes from, in whatever order its rows are."""
+
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import messy
+import supersample as ss
+
+N_ROWS = 8_000
+OPTIONS = {"prototypes": 5, "criticisms": 0, "random_state": 0}
+#: What the profile says of a column exactly, and independently of the type that a format gives it.
+EXACT = ("role", "count", "missing", "unreadable", "mean", "sd", "zeros", "negatives", "longest")
+
+
+@pytest.fixture(scope="module")
+def orders():
+    return messy.orders(N_ROWS, 0)
+
+
+@pytest.fixture(scope="module")
+def understood(orders):
+    return ss.summarize(orders, **OPTIONS)
+
+
+def opened(kind, orders, folder):
+    """Return the table as this kind of source."""
+    if kind in ("csv", "ndjson", "parquet"):
+        path = folder / f"orders.{kind}"
+        getattr(messy, f"write_{kind}")(orders, path)
+        return path
+    made = {"pandas": orders.to_pandas, "polars": lambda: pl.from_arrow(orders), "lazy": lambda: pl.from_arrow(orders).lazy()}
+    return made[kind]() if kind in made else duckdb.from_arrow(orders)
+
+
+def by_name(summary):
+    return {row["name"]: row for row in summary.profile.to_pylist()}
+
+
+@pytest.mark.parametrize("kind", ["csv", "ndjson", "parquet", "pandas", "polars", "lazy", "duckdb"])
+def test_the_same_table_is_understood_alike_from_everywhere(kind, orders, understood, tmp_path):
+    summary = ss.summarize(opened(kind, orders, tmp_path), **OPTIONS)
+    assert {note.name: note.kind for note in summary.columns} == {note.name: note.kind for note in understood.columns}
+    mine, theirs = by_name(summary), by_name(understood)
+    assert mine.keys() == theirs.keys()
+    for name, row in theirs.items():
+        assert {field: mine[name][field] for field in EXACT} == {field: row[field] for field in EXACT}
+        # Times of another unit have other hashes; where the number is an estimate, it may differ by its error.
+        assert mine[name]["distinct"] == pytest.approx(row["distinct"], rel=4 * row["distinct_error"])
+        if kind not in ("lazy", "duckdb"):  # queries are read in order: their histograms have another centre
+            assert [mine[name][q] for q in ("q01", "median", "q99")] == [row[q] for q in ("q01", "median", "q99")]
+
+
+def test_the_profile_is_that_of_all_rows(orders, understood):
+    found, frame = by_name(understood), orders.to_pandas()
+    price = frame["price"].str.replace(r"[$,]", "", regex=True).astype(float)
+    assert found["price"]["mean"] == pytest.approx(price.mean(), rel=1e-12)
+    assert found["price"]["sd"] == pytest.approx(price.std(), rel=1e-12)
+    assert float(found["price"]["max"]) == price.max()
+    error = found["price"]["quantile_error"] * np.abs(price.quantile([0.05, 0.95]) - price.median())
+    assert abs(found["price"]["q95"] - price.quantile(0.95)) <= error[0.95] * 1.1
+    assert {each["value"]: each["count"] for each in found["country"]["top"]} == frame["country"].value_counts().to_dict()
+    assert found["rating"]["missing"] == frame["rating"].isna().sum()
+    assert found["region"]["distinct"] == 20
+
+
+def true_mmd(rows, reference, points):
+    chosen = reference.encode(rows.select([name for name in rows.column_names if not name.startswith("_")]))
+    return float(np.sqrt(ss.mmd2(chosen, points, kernel=reference.kernel, method="exact", estimator="biased")))
+
+
+@pytest.mark.parametrize("by", ["region", "price", "time"])
+def test_a_sorted_table_is_summarised_as_well_as_a_shuffled_one(by, orders, tmp_path):
+    shuffled = orders.take(pa.array(np.random.default_rng(0).permutation(N_ROWS)))
+    options = {"prototypes": 50, "criticisms": 0, "random_state": 0}
+    reference = ss.summarize(shuffled, **options)
+    points = reference.encode(shuffled)
+    usual = true_mmd(reference.prototypes, reference, points)
+    table = messy.orders(N_ROWS, 0, sort_by=by)
+    pq.write_table(table, tmp_path / "sorted.parquet")
+    from_file = ss.summarize(tmp_path / "sorted.parquet", **options)
+    assert from_file.prototypes == ss.summarize(table.to_pandas(), **options).prototypes
+    assert true_mmd(from_file.prototypes, reference, points) <= 1.2 * usual
+    piped = ss.summarize(iter(table.to_batches(max_chunksize=1_000)), **options)
+    assert true_mmd(piped.prototypes, reference, points) <= 1.5 * usual
+    assert "learned from the first rows" in {note.kind for note in piped.notes}
+    assert "learned from the first rows" not in {note.kind for note in from_file.notes}
+    if by == "price":
+        assert ("unlike the rows learned from", "price") in {(note.kind, note.column) for note in piped.notes}
+
+
+def test_a_bad_cell_far_into_a_csv_file_is_kept_counted_and_said(tmp_path):
+    rng = np.random.default_rng(0)
+    lines = [
+        f"{value:.6f},{label * 12}"
+        for value, label in zip(rng.normal(50, 9, 220_000), rng.choice(list("abc"), 220_000), strict=True)
+    ]
+    lines[219_000] = "oops,aaaaaaaaaaaa"
+    path = tmp_path / "orders.csv"
+    path.write_text("price,kind\n" + "\n".join(lines) + "\n")
+    assert path.stat().st_size > 4 << 20  # beyond what types are read out of
+    summary = ss.summarize(path, **OPTIONS)
+    assert [note.kind for note in summary.columns] == ["number", "category"]
+    assert by_name(summary)["price"]["unreadable"] == 1
+    (said,) = [note.text for note in summary.notes if note.column == "price"]
+    assert said == "holds numbers stored as text (1234.56), read as such; 1 value could not be, and counts as missing"
+    assert summary.update({"price": ["oops"], "kind": ["aaaaaaaaaaaa"]}).n_seen == 220_001
+
+
+def test_codes_with_leading_zeros_stay_text_in_csv(tmp_path):
+    path = tmp_path / "towns.csv"
+    codes = [f"{(7919 * place) % 20_000:05d}" for place in range(300)]
+    path.write_text("zip,size\n" + "".join(f"{code},{place}.5\n" for place, code in enumerate(codes)))
+    rows = ss.summarize(path, prototypes=20, criticisms=0, random_state=0).prototypes
+    assert set(rows["zip"].to_pylist()) <= set(codes)
