@@ -41,6 +41,43 @@ def mixed(n_rows):
     )
 
 
+def told(n_rows):
+    """Return a table with columns of text that hold something else; the same on every machine."""
+    steps = np.arange(n_rows)
+    start = datetime(2024, 2, 28, tzinfo=UTC)
+    words = [
+        "the",
+        "parcel",
+        "came",
+        "late",
+        "and",
+        "was",
+        "torn",
+        "so",
+        "I",
+        "want",
+        "my",
+        "money",
+        "back",
+        "for",
+        "these",
+        "red",
+        "shoes",
+    ]
+    return pa.table(
+        {
+            "price": pa.array([f"${i * 37 % 1999:,}.50" for i in range(n_rows)]),
+            "day": pa.array([(start + timedelta(days=i % 90)).strftime("%m/%d/%Y") for i in range(n_rows)]),
+            "paid": pa.array(["yes" if i % 3 else "no" for i in range(n_rows)]),
+            "note": pa.array([" ".join(words[(i * k) % 16] for k in range(3, 11)) + f" {words[i % 7]}" for i in range(n_rows)]),
+            "town": pa.array([f"town {i % 13}" for i in range(n_rows)]),
+            "when": pa.array([start + timedelta(minutes=17 * i) for i in range(n_rows)]),
+            "name": pa.array([f"name-{i}" for i in range(n_rows)]),
+            "churned": pa.array(steps % 4 == 0),
+        }
+    )
+
+
 def plain(n_rows):
     """Return one column of numbers; the same on every machine."""
     return pa.table({"x": pa.array((np.arange(n_rows) * 7919 % 10007 / 1250.0).astype(np.float32))})
@@ -49,6 +86,12 @@ def plain(n_rows):
 def summary(**options):
     options = {"n_features": 24, **options}
     return ss.summarize(mixed(240), prototypes=6, criticisms=3, weight="mass", random_state=5, **options).to_bytes()
+
+
+def roles(**options):
+    """Return a summary of columns that are read, hashed, set aside or redacted."""
+    options = {"prototypes": 6, "criticisms": 3, "n_features": 24, "label": "churned", "redact": ["name"], **options}
+    return ss.summarize(told(240), random_state=5, **options).to_bytes()
 
 
 def running(search="tree", n_rows=5_600):
@@ -110,6 +153,8 @@ MADE = {
         summary, features=ss.features.Fastfood(ss.kernels.Gaussian(1.0), 16, random_state=1), n_features=None
     ),
     "summary-running": running,
+    "summary-roles": roles,
+    "summary-cycle": partial(roles, times="cycle", types={"note": "text", "town": "id"}, redact=()),
     "summary-long": long,
     "summary-like": alike,
     "summary-phase-sobol": partial(waves, ss.features.Fourier, form="phase", frequencies="sobol"),

@@ -158,7 +158,7 @@ def test_vectors_are_one_block_with_one_scale():
 
 def test_a_list_of_another_length_is_refused_with_its_column():
     encoding = learn(pa.table({"v": [[1.0, 2.0], [3.0, 4.0]]}), ColumnOptions())
-    with pytest.raises(InputError, match=r"column 'v' must hold lists of 2 numbers, as in the first rows, got one of 3"):
+    with pytest.raises(InputError, match=r"column 'v' must hold lists of 2 numbers, as in the rows learned from, got one of 3"):
         encoding.points(pa.record_batch({"v": [[1.0, 2.0, 3.0]]}))
 
 
