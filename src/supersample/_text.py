@@ -1,6 +1,8 @@
-"""Text of messages: counts with their nouns, and errors of other libraries in one line."""
+"""Text of messages: numbers, counts with their nouns, and errors of other libraries in one line."""
 
-__all__ = ["one_line", "plural"]
+import math
+
+__all__ = ["amount", "one_line", "plural"]
 
 #: Longest message of another library's error, in characters: some quote the bytes that they could not read.
 _LONGEST = 300
@@ -19,3 +21,18 @@ def plural(count: int, noun: str) -> str:
     ('1 row', '65,536 rows')
     """
     return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def amount(value: float, digits: int = 3) -> str:
+    """Write a measured number with a few significant digits, and without an exponent if possible."""
+    if math.isnan(value):
+        return "unknown"
+    if math.isinf(value):
+        return "infinite" if value > 0 else "minus infinite"
+    if value == 0:
+        return "0"
+    if not 1e-5 <= abs(value) < 1e9:
+        return f"{value:.{digits - 1}e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
+    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
+    text = f"{value:,.{places}f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text

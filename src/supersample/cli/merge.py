@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from supersample.cli.describing import notes_text
 from supersample.cli.options import FILE, as_json, quiet, summary_file
 from supersample.cli.output import say, tell, tell_json
 from supersample.cli.runner import load
@@ -36,5 +37,7 @@ def merge(files: tuple[str, ...], output: Path, as_json: bool, quiet: bool) -> N
         tell_json(merged.to_dict() | {"file": str(output)})
     else:
         tell(str(merged))
+        if notes := notes_text(merged):
+            tell(f"\n{notes}")
     if not quiet:
         say(f"wrote {output}")

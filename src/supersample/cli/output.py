@@ -70,11 +70,14 @@ def as_rows(table: "pa.Table", rows: int | None = None) -> list[dict[str, Any]]:
     return [dict(zip(first.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
 
 
-def text_table(table: "pa.Table", rows: int) -> str:
-    """Format the first rows of a table as text, with as many columns as fit the width of the terminal."""
+def text_table(table: "pa.Table", rows: int, longest: int = _LONGEST) -> str:
+    """Format the first rows of a table as text, with as many columns as fit the width of the terminal.
+
+    longest: characters of a cell; longer ones are cut.
+    """
     added = [name for name in _ADDED if name in table.column_names]
     names = added + [name for name in table.column_names if name not in added]
-    shown = [_column(name, table.column(name).slice(0, rows)) for name in names]
+    shown = [_column(name, table.column(name).slice(0, rows), longest) for name in names]
     room, fitting = shutil.get_terminal_size((100, 24)).columns, 0
     for cells in shown:
         room -= max(map(len, cells)) + 2
@@ -99,13 +102,13 @@ def _values(column: "pa.ChunkedArray") -> list[Any]:
         return list(column.cast(pa.string()).to_pylist())
 
 
-def _column(name: str, column: "pa.ChunkedArray") -> list[str]:
+def _column(name: str, column: "pa.ChunkedArray", longest: int) -> list[str]:
     form = _ADDED.get(name)
-    cells = [_cell(value) if form is None else form.format(value) for value in _values(column)]
-    return [_short(name, _LONGEST), *cells]
+    cells = [_cell(value, longest) if form is None else form.format(value) for value in _values(column)]
+    return [_short(name, longest), *cells]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, longest: int) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
@@ -114,7 +117,7 @@ def _cell(value: Any) -> str:
         return f"[{len(value)} values]"
     if isinstance(value, bytes):
         return f"{len(value):,} bytes"
-    return _short(str(value), _LONGEST)
+    return _short(str(value), longest)
 
 
 def _short(text: str, longest: int) -> str:

@@ -2,6 +2,7 @@
 
 import click
 
+from supersample.cli.describing import columns_text, notes_text
 from supersample.cli.options import as_json
 from supersample.cli.output import as_rows, tell, tell_json, text_table
 from supersample.cli.runner import load
@@ -14,9 +15,9 @@ __all__ = ["show"]
 @click.option("-n", "--rows", type=click.IntRange(min=0), default=10, show_default=True, help="Rows to show of each table.")
 @as_json
 def show(file: str, rows: int, as_json: bool) -> None:
-    """Print what a saved summary says.
+    """Print what a saved summary says: how good it is, its notes, its columns over all rows, prototypes and criticisms.
 
-    With --json, all its prototypes and criticisms, whatever --rows says.
+    With --json, the whole profile and all its prototypes and criticisms, whatever --rows says.
 
     \b
     Examples:
@@ -30,10 +31,9 @@ def show(file: str, rows: int, as_json: bool) -> None:
         tell_json(summary.to_dict() | tables)
         return
     tell(str(summary))
-    width = max(len(note.name) for note in summary.columns)
-    tell("\nColumns:")
-    for note in summary.columns:
-        tell(f"  {note.name:{width}}  {note.type}, {note.kind}{f': {note.note}' if note.note else ''}")
+    if notes := notes_text(summary, most=None):
+        tell(f"\n{notes}")
+    tell(f"\nColumns:\n{columns_text(summary)}")
     for title, table in (("Prototypes", summary.prototypes), ("Criticisms", summary.criticisms)):
         if rows and table.num_rows:
             tell(f"\n{title}:\n{text_table(table, rows)}")

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from supersample.cli.describing import notes_text
 from supersample.cli.interrupts import starting
 from supersample.cli.options import (
     FILE,
@@ -86,6 +87,8 @@ def summarize(
         tell_json(summary.to_dict() | written)
     else:
         tell(str(summary))
+        if notes := notes_text(summary):
+            tell(f"\n{notes}")
         if output is None:
             tell("\n" + text_table(summary.prototypes, 10))
     if not quiet:

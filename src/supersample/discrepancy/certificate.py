@@ -13,7 +13,9 @@ from supersample.features.landmark import Landmark
 from supersample.features.nystroem import Nystroem
 from supersample.features.random_fourier import RandomFourier
 
-__all__ = ["Certificate", "captured_energy", "certify", "checked_bound", "random_baseline", "theorem_one"]
+__all__ = [
+    "Certificate", "captured_energy", "certify", "checked_bound", "equal_random_rows", "random_baseline", "theorem_one",
+]  # fmt: skip
 
 #: Largest number of random sets for a baseline.
 _MOST_SETS = 20
@@ -58,6 +60,26 @@ def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shar
     features = held_out.transform(sample[drawn.ravel()]).astype(np.float64)
     means = features.reshape(*drawn.shape, -1).mean(axis=1)
     return float(np.sqrt(np.mean(((means - moments.mean()) ** 2).sum(axis=1))))
+
+
+def equal_random_rows(mmd: float, random_mmd: float, size: int, n_rows: int, *, replaced: bool = False) -> float:
+    """Return how many rows drawn at random have the mean square MMD `mmd`^2, if `size` of them have `random_mmd`^2.
+
+    The mean square MMD between n of N rows, drawn without replacement, and all of them is c (1 / n - 1 / N): it falls to 0 at
+    n = N, so the result is never above N. Drawn with replacement (`replaced`), as by weight, it is c / n, without such an end.
+    NaN if one of the two is not known.
+
+    >>> equal_random_rows(0.01, 0.04, 100, 10**9), equal_random_rows(0.0, 0.04, 100, 1_000)
+    (1599.997600003..., 1000.0)
+    """
+    if np.isnan(mmd) or np.isnan(random_mmd):
+        return float("nan")
+    whole = 0.0 if replaced else 1.0 / n_rows
+    if mmd == 0.0 or (size >= n_rows and not replaced):
+        return 1.0 / whole if whole else float("inf")
+    if random_mmd == 0.0:
+        return 0.0
+    return 1.0 / ((1.0 / size - whole) * (mmd / random_mmd) ** 2 + whole)
 
 
 def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:

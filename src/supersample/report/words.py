@@ -3,6 +3,8 @@
 import math
 import re
 
+from supersample._text import amount
+
 __all__ = [
     "amount",
     "certified",
@@ -24,21 +26,6 @@ def count(number: int, noun: str = "", plural: str | None = None) -> str:
     if not noun:
         return f"{number:,}"
     return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
-
-
-def amount(value: float, digits: int = 3) -> str:
-    """Write a measured number with a few significant digits, and without an exponent if possible."""
-    if math.isnan(value):
-        return "unknown"
-    if math.isinf(value):
-        return "infinite" if value > 0 else "minus infinite"
-    if value == 0:
-        return "0"
-    if not 1e-5 <= abs(value) < 1e9:
-        return f"{value:.{digits - 1}e}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
-    places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
-    text = f"{value:,.{places}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def clock(seconds: float) -> str:

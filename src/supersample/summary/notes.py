@@ -1,7 +1,7 @@
 """What a careful colleague would say about a table: what to know before its summary is used."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -15,7 +15,7 @@ from supersample.selection.stream import background
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.state import Running
 
-__all__ = ["Note", "notes_of"]
+__all__ = ["Note", "grouped", "notes_of"]
 
 #: Shares of rows from which a column is said to have many missing values, and to be nearly constant.
 _MANY_MISSING, _NEARLY_ALL = 0.1, 0.99
@@ -46,6 +46,19 @@ class Note:
     def __str__(self) -> str:
         """Return the column and what is said of it."""
         return self.text if self.column is None else f"{self.column}: {self.text}"
+
+
+def grouped(notes: Sequence[Note], most: int = 3) -> tuple[tuple[Note, ...], ...]:
+    """Put notes of one kind together where there are more than `most` of them; each of the others stays by itself.
+
+    >>> [len(group) for group in grouped([Note("empty", name, "") for name in "abcd"] + [Note("copies", None, "")])]
+    [4, 1]
+    """
+    kinds: dict[str, list[Note]] = {}
+    for note in notes:
+        kinds.setdefault(note.kind, []).append(note)
+    parts = ([tuple(each)] if len(each) > most else [(note,) for note in each] for each in kinds.values())
+    return tuple(group for part in parts for group in part)
 
 
 class _Column(NamedTuple):

@@ -6,16 +6,20 @@ import numpy as np
 
 from supersample._checks import FURTHEST, ROUNDING, require
 from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, stored
+from supersample._text import plural
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
-from supersample.discrepancy.certificate import captured_energy, certify, random_baseline
+from supersample.discrepancy.certificate import captured_energy, certify, equal_random_rows, random_baseline
 from supersample.selection import stream
 from supersample.selection.pool import kernel_block
 from supersample.selection.stream import background
 from supersample.selection.stream.calibration import calibrate
 from supersample.selection.stream.lifecycle import Stream
 
-__all__ = ["MmdPoint", "Outcome", "measure", "outcome_of"]
+__all__ = ["MmdPoint", "Outcome", "measure", "outcome_of", "said_as_good_as"]
+
+#: Chosen rows are better than random ones if at least this many times as many of these are as good.
+_BETTER = 1.1
 
 
 @stored("Reading", {"rows": INTEGER, "mmd": NUMBER, "error": NUMBER, "random_mmd": NUMBER})
@@ -64,6 +68,12 @@ class Outcome:
     error: float
     random_mmd: float
     energy: float
+
+    def as_good_as(self, n_seen: int) -> float:
+        """Return how many rows drawn at random have the same MMD on average; NaN if that is not known."""
+        shares = self.background_shares
+        replaced = bool(shares.min() != shares.max())  # then the random rows were drawn by weight, with replacement
+        return equal_random_rows(self.mmd, self.random_mmd, self.prototypes.size, n_seen, replaced=replaced)
 
     def check(self, held: Stream, positions_held: Indices) -> None:
         """Refuse an outcome that is impossible for this stream with rows at these positions."""
@@ -138,3 +148,23 @@ def measure(state: Stream) -> MmdPoint | None:
         state.plan.held_out, state.held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed
     )
     return MmdPoint(state.n_seen, certificate.mmd, certificate.error, drawn)
+
+
+def said_as_good_as(equal: float, size: int, n_seen: int) -> str:
+    """Say how many rows drawn at random do as well as `size` chosen ones; nothing if that is not known.
+
+    Rounded to two digits, since the estimates behind it have an error of some percent.
+
+    >>> said_as_good_as(1599.99, 100, 30_000)
+    'as good as about 1,600 rows drawn at random'
+    """
+    if np.isnan(equal) or size >= n_seen:
+        return ""
+    if equal > n_seen:
+        return f"as good as more than {plural(n_seen, 'row')} drawn at random"
+    if equal == n_seen:
+        return f"as good as all {plural(n_seen, 'row')}"
+    if equal < _BETTER * size:
+        return f"no better than {plural(size, 'row')} drawn at random"
+    digits = min(0, 1 - int(np.floor(np.log10(equal))))
+    return f"as good as about {plural(min(int(round(equal, digits)), n_seen - 1), 'row')} drawn at random"

@@ -20,6 +20,7 @@ from supersample.discrepancy.certificate import checked_bound
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
+from supersample.profile import ColumnProfile, Profile
 from supersample.records.encoding import ColumnNote
 from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.conforming import conformed
@@ -27,7 +28,7 @@ from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparison import Comparison, compare
 from supersample.summary.notes import Note, notes_of
-from supersample.summary.outcome import MmdPoint
+from supersample.summary.outcome import MmdPoint, said_as_good_as
 from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Running
 from supersample.summary.state_file import restore, store
@@ -101,6 +102,15 @@ class Summary:
         return self._read().outcome.random_mmd
 
     @property
+    def as_good_as(self) -> float:
+        """How many rows drawn at random have the MMD of the prototypes, on average; never more than all rows, but for weights.
+
+        Rows with weights are drawn by weight, with replacement; then there is no such end. NaN if MMD is not known.
+        """
+        now = self._read()
+        return now.outcome.as_good_as(now.state.n_seen)
+
+    @property
     def energy(self) -> float:
         """The share of E k(x, x) that the landmarks of the feature map span; where it is low, more n_features help."""
         return self._read().outcome.energy
@@ -117,12 +127,18 @@ class Summary:
         `supersample.profile.table` explains its columns. Rows count alike, whatever their weights. Summaries that an earlier
         version saved have none: reading it raises an InputError.
         """
-        profile = self._ready().settled.whole_profile
-        if profile is None:
+        found = self.column_profiles
+        if found is None:
             raise InputError(
                 f"the summary of {self.source} has no profile: it was saved by an earlier version; summarise the data again"
             )
-        return profiles.table(profile)
+        return profiles.table(Profile(found))
+
+    @property
+    def column_profiles(self) -> tuple[ColumnProfile, ...] | None:
+        """The profile as objects, with the histograms that its quantiles come from; None if an earlier version saved it."""
+        profile = self._ready().settled.whole_profile
+        return None if profile is None else profile.columns
 
     @property
     def notes(self) -> tuple[Note, ...]:
@@ -235,9 +251,10 @@ class Summary:
         return store(now.state, kind="summary", source=self.source, settled=now.settled, outcome=now.outcome)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the headline numbers as plain values."""
+        """Return the headline numbers, the profile and the notes as plain values."""
         now = self._read()
-        outcome = now.outcome
+        outcome, profile = now.outcome, now.settled.profile
+        as_good_as = outcome.as_good_as(now.state.n_seen)
         return {
             "source": self.source,
             "n_seen": now.state.n_seen,
@@ -246,10 +263,13 @@ class Summary:
             "mmd": outcome.mmd,
             "mmd_error": outcome.error if np.isfinite(outcome.error) else None,
             "random_mmd": outcome.random_mmd,
+            "as_good_as": as_good_as if np.isfinite(as_good_as) else None,
             "energy": outcome.energy,
             "kernel": dict(now.plan.kernel.identity),
             "n_features": now.plan.feature_map.n_features,
             "columns": [vars(note) for note in now.settled.encoding.notes],
+            "profile": None if profile is None else profiles.table(profile).to_pylist(),
+            "notes": [vars(note) for note in notes_of(now.settled)],
         }
 
     def __repr__(self) -> str:
@@ -260,15 +280,14 @@ class Summary:
         """Return the headline numbers in words."""
         now = self._read()
         outcome, n_seen, notes = now.outcome, now.state.n_seen, now.settled.encoding.notes
-        nearer = ""
-        if outcome.mmd > 0 and outcome.random_mmd > 0 and outcome.prototypes.size < n_seen:
-            nearer = f", {outcome.random_mmd / outcome.mmd:.1f} times nearer to the data than rows at random"
+        size = int(outcome.prototypes.size)
+        good = said_as_good_as(outcome.as_good_as(n_seen), size, n_seen)
+        error = f" +- {outcome.error:.2g}" if np.isfinite(outcome.error) else ""
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
-        stand = "row stands" if outcome.prototypes.size == 1 else "rows stand"
         lines = [
-            f"{outcome.prototypes.size:,} {stand} for {n_seen:,} of {self.source}",
-            f"  MMD         {outcome.mmd:.4g} +- {outcome.error:.2g}{nearer}",
+            f"{size:,} {'row stands' if size == 1 else 'rows stand'} for {n_seen:,} of {self.source}{good and f': {good}'}",
+            f"  MMD         {outcome.mmd:.4g}{error}; {outcome.random_mmd:.3g} for {plural(size, 'row')} drawn at random",
             f"  criticisms  {plural(outcome.criticisms.size, 'row')} where they fit worst",
             f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]
