@@ -1,9 +1,10 @@
 """What commands print of a summary's columns and notes."""
 
+import shutil
 from typing import TYPE_CHECKING
 
 from supersample._text import plural
-from supersample.cli.output import text_table
+from supersample.cli.output import short_line, text_table
 
 if TYPE_CHECKING:
     from supersample.profile import ColumnProfile
@@ -16,7 +17,8 @@ __all__ = ["columns_text", "notes_text"]
 MOST_NOTES = 6
 #: Columns that a group of notes names.
 _NAMED = 3
-_LONGEST_CELL = 44
+_LAST = "min .. median .. max, or top"
+_LONGEST_NAME, _LEAST_ROOM = 24, 16
 
 
 def notes_text(summary: "Summary", most: int | None = MOST_NOTES) -> str:
@@ -59,19 +61,24 @@ def columns_text(summary: "Summary") -> str:
 
     used = {note.name: note.used or note.kind in ("weight", "left out") for note in summary.columns}
     rows = [_row(column, used[column.name]) for column in profiles]
-    return text_table(pa.Table.from_pylist(rows), len(rows), _LONGEST_CELL)
+    room = shutil.get_terminal_size((100, 24)).columns
+    for name in list(rows[0])[:-1]:
+        room -= max(len(name), *(len(row[name]) for row in rows)) + 2
+    # The last column takes what room is left, however long its values are.
+    longest = max(room, _LEAST_ROOM)
+    return text_table(pa.Table.from_pylist(rows), len(rows), longest)
 
 
 def _row(column: "ColumnProfile", used: bool) -> dict[str, str]:
     from supersample.profile import wording
 
     return {
-        "column": column.name,
+        "column": short_line(column.name, _LONGEST_NAME),
         "role": column.role if used else f"{column.role}, left out",
         "count": f"{column.count:,}",
         "missing": f"{column.missing + column.unreadable:,}",
         "distinct": wording.distinct_text(column),
-        "min ... median ... max, or most frequent": _values(column),
+        _LAST: _values(column),
     }
 
 
@@ -80,5 +87,5 @@ def _values(column: "ColumnProfile") -> str:
 
     if column.numbers is not None and column.role not in ("boolean", "category", "constant"):
         ends = (wording.minimum_text(column), wording.quantile_text(column, 0.5), wording.maximum_text(column))
-        return " ... ".join(end for end in ends if end)
+        return " .. ".join(end for end in ends if end)
     return ", ".join(f"{each.value} ({wording.count_text(each)})" for each in column.top(_NAMED))

@@ -15,7 +15,7 @@ from supersample._text import plural
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["as_rows", "plain", "printable", "say", "tell", "tell_json", "text_table"]
+__all__ = ["as_rows", "plain", "printable", "say", "short_line", "tell", "tell_json", "text_table"]
 
 #: Columns that a summary adds to rows, shown first and in this format.
 _ADDED = {"_row": "{:,}", "_weight": "{:.2%}", "_witness": "{:+.2g}", "_nearest": "{}"}
@@ -87,7 +87,7 @@ def text_table(table: "pa.Table", rows: int, longest: int = _LONGEST) -> str:
     if table.num_rows > rows:
         lines.append(f"... and {table.num_rows - rows:,} more rows")
     if len(names) > fitting:
-        lines.append(f"... and {plural(len(names) - fitting, 'more column')}: {_short(', '.join(names[fitting:]), 72)}")
+        lines.append(f"... and {plural(len(names) - fitting, 'more column')}: {short_line(', '.join(names[fitting:]), 72)}")
     return "\n".join(lines)
 
 
@@ -105,7 +105,7 @@ def _values(column: "pa.ChunkedArray") -> list[Any]:
 def _column(name: str, column: "pa.ChunkedArray", longest: int) -> list[str]:
     form = _ADDED.get(name)
     cells = [_cell(value, longest) if form is None else form.format(value) for value in _values(column)]
-    return [_short(name, longest), *cells]
+    return [short_line(name, longest), *cells]
 
 
 def _cell(value: Any, longest: int) -> str:
@@ -117,10 +117,11 @@ def _cell(value: Any, longest: int) -> str:
         return f"[{len(value)} values]"
     if isinstance(value, bytes):
         return f"{len(value):,} bytes"
-    return _short(str(value), longest)
+    return short_line(str(value), longest)
 
 
-def _short(text: str, longest: int) -> str:
+def short_line(text: str, longest: int) -> str:
+    """Return a text as one line that is harmless and not too long."""
     text = printable(text).replace("\n", " ")
     return text if len(text) <= longest else text[: longest - 1] + "…"
 

@@ -3,8 +3,9 @@
 from supersample.profile.column import ColumnProfile, Counted, Reads
 from supersample.profile.profile import Profile, init, merge, update
 from supersample.profile.table import QUANTILES, table
-from supersample.profile.updating import ColumnPlan
+from supersample.profile.updating import ColumnPlan, floats_of, texts_of
 
 __all__ = [
-    "QUANTILES", "ColumnPlan", "ColumnProfile", "Counted", "Profile", "Reads", "init", "merge", "table", "update",
+    "QUANTILES", "ColumnPlan", "ColumnProfile", "Counted", "Profile", "Reads", "floats_of", "init", "merge", "table", "texts_of",
+    "update",
 ]  # fmt: skip

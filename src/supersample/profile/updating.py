@@ -25,7 +25,7 @@ from supersample.profile.numbers import Numbers
 from supersample.records.encoding.options import REDACTED
 from supersample.records.encoding.values import numbers_of, plain_storage
 
-__all__ = ["ColumnPlan", "begin", "merge", "update"]
+__all__ = ["ColumnPlan", "begin", "floats_of", "merge", "texts_of", "update"]
 
 
 class ColumnPlan(NamedTuple):
@@ -118,6 +118,31 @@ def update(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
         if after.norms is not None:
             after = replace(after, norms=moments.merge(after.norms, _norms(present, sizes)))
     return after
+
+
+def floats_of(state: ColumnProfile, column: pa.Array) -> Floats:
+    """Return some rows of a column of numbers or times as its profile measures them: times in seconds, NaN where missing."""
+    return np.asarray(state.form.floats(_read(state, column)), dtype=np.float64)
+
+
+def texts_of(state: ColumnProfile, column: pa.Array) -> list[str | None]:
+    """Return some rows of a column as `ColumnProfile.top` writes their values; None where they are missing."""
+    column = _read(state, column)
+    there = column.is_valid().to_numpy(zero_copy_only=False)
+    if state.form.family == "real":
+        there &= ~np.isnan(column.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    places = np.flatnonzero(there)
+    texts: list[str | None] = [None] * len(column)
+    if places.size:
+        values = _VALUES[state.form.family](state.form, _present(column, state.form))
+        for place, value in zip(places.tolist(), values.value_at(np.arange(places.size)), strict=True):
+            texts[place] = state.form.value_text(value)
+    return texts
+
+
+def _read(state: ColumnProfile, column: pa.Array) -> pa.Array:
+    column = plain_storage(column)
+    return column if state.reading is None else state.reading.read(column)[0]
 
 
 def merge(left: ColumnProfile, right: ColumnProfile) -> ColumnProfile:

@@ -117,7 +117,7 @@ def _map_and_order(left: Summary, right: Summary) -> tuple[Map, list[str]]:
     placed, on_left = plane.place(encoded(left, seen)), np.asarray(places) < len(tables[0])
     clouds = Cloud("left", "left", points_of(placed[on_left])), Cloud("right", "right", points_of(placed[~on_left]))
     order = reading_order(kinds_of(left.columns, both), seen, placed, shares[places])
-    return Map(clouds, plane.shown, map_words(plane.shown, len(places))), order
+    return Map(clouds, plane.shown, map_words(plane.shown, len(places), left.n_seen + right.n_seen)), order
 
 
 def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple[Distribution, ...]:

@@ -7,6 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample._typing import Floats
+from supersample.profile import ColumnProfile
 from supersample.records.encoding import ColumnNote
 from supersample.records.sources import RESERVED
 from supersample.report import words
@@ -15,7 +16,9 @@ from supersample.report.projection import Plane, evenly, fit_plane
 from supersample.report.ranking import rank_columns
 from supersample.summary import Summary
 
-__all__ = ["Parts", "encoded", "kinds_of", "map_words", "plane_of", "read", "reading_order"]
+__all__ = [
+    "Parts", "as_read", "encoded", "kinds_of", "map_words", "plane_of", "read", "reading_order", "sample_words",
+]  # fmt: skip
 
 #: The most points on the map, and the most numbers in memory to fit its plane.
 MOST_POINTS, MOST_NUMBERS = 1_200, 6_000_000
@@ -27,11 +30,14 @@ FEW_COLUMNS = 8
 class Parts:
     """The tables of a summary, with the shares of the background and the kinds of the columns.
 
+    measured: the background with numbers, times and truth values where text holds them. sample: words for what it is.
     prototypes: largest share first; prototype_rows: their positions in the stream, in the summary's own order, which `_nearest`
     of the criticisms refers to.
     """
 
     background: pa.Table
+    measured: pa.Table
+    sample: str
     shares: Floats
     prototypes: pa.Table
     prototype_rows: tuple[int, ...]
@@ -45,6 +51,8 @@ def read(summary: Summary) -> Parts:
     order = pc.sort_indices(prototypes, sort_keys=[("_weight", "descending"), ("_row", "ascending")])
     return Parts(
         background,
+        as_read(background, summary.column_profiles),
+        sample_words(len(background), summary.n_seen),
         shares_of(background),
         prototypes.take(order),
         tuple(prototypes.column("_row").to_pylist()),
@@ -57,6 +65,25 @@ def kinds_of(columns: Sequence[ColumnNote], table: pa.Table) -> dict[str, str]:
     """Return the kind of each of the user's columns, in the order of the table."""
     kinds = {column.name: column.kind if column.used or column.kind == "weight" else "left out" for column in columns}
     return {name: kinds.get(name, "left out") for name in table.column_names if name not in RESERVED}
+
+
+def as_read(table: pa.Table, columns: Sequence[ColumnProfile] | None) -> pa.Table:
+    """Return a table with the numbers, times and truth values that columns of text were read as."""
+    for column in columns or ():
+        if column.reading is not None and column.name in table.column_names:
+            read = [column.reading.read(chunk)[0] for chunk in table.column(column.name).chunks]
+            kind = column.reading.read(pa.nulls(0, table.schema.field(column.name).type))[0].type
+            table = table.set_column(table.column_names.index(column.name), column.name, pa.chunked_array(read, kind))
+    return table
+
+
+def sample_words(n_rows: int, n_seen: int) -> str:
+    """Say what the rows of a background sample are.
+
+    >>> sample_words(5_000, 30_000), sample_words(600, 600)
+    ('a random sample of 5,000 rows', 'all 600 rows')
+    """
+    return f"all {words.count(n_rows, 'row')}" if n_rows >= n_seen else f"a random sample of {words.count(n_rows, 'row')}"
 
 
 def encoded(summary: Summary, table: pa.Table) -> Floats:
@@ -80,10 +107,11 @@ def reading_order(kinds: Mapping[str, str], table: pa.Table, coordinates: Floats
     return rank_columns(table, kinds, coordinates, shares / shares.sum())
 
 
-def map_words(shown: float, n_points: int) -> str:
+def map_words(shown: float, n_points: int, n_seen: int) -> str:
     """Describe what a map shows and what it hides."""
     caution = " Points far apart in the data may lie close together here." if shown < 0.7 else ""
+    rows = f"All {words.count(n_points, 'row')}" if n_points >= n_seen else f"{words.count(n_points, 'row')} drawn at random"
     return (
-        f"{n_points:,} rows of the background sample, laid flat along the two directions in which the data varies most. "
+        f"{rows}, laid flat along the two directions in which a random sample of the data varies most. "
         f"These show {words.percent(shown)} of its variance.{caution}"
     )

@@ -13,6 +13,7 @@ from supersample._files import as_path, write_atomically
 from supersample.errors import InputError
 from supersample.report import words
 from supersample.report.charts import distribution_chart, map_chart, trace_chart
+from supersample.report.column_charts import shape_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
 from supersample.report.palette import css_variables
 from supersample.report.panels import PANELS
@@ -59,6 +60,7 @@ def render_summary(view: SummaryView) -> str:
         "map": map_chart(view.map),
         "trace": trace_chart(view.trace) if view.trace.is_drawn else "",
         "distributions": [distribution_chart(each, f"column-{place}") for place, each in enumerate(view.distributions)],
+        "shapes": [shape_chart(card) for card in view.cards],
     }
     return _render("summary.html.j2", view, charts)
 
@@ -83,13 +85,13 @@ def _render(template: str, view: SummaryView | ComparisonView, charts: dict[str,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(percent=words.percent, count=words.count, amount=words.amount, certified=words.certified)
+    environment.filters.update(percent=words.percent, count=words.count, amount=words.amount, certified=words.certified, correlation=words.correlation)
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return environment.get_template(template).render(
         view=view,
         charts=charts,
-        panels=PANELS,
+        panels={name: panel for name, panel in PANELS.items() if panel.shown(view)},
         script=script,
         script_hash=digest,
         style=_text("style.css"),

@@ -11,22 +11,27 @@ from supersample.errors import InputError
 from supersample.records.encoding import ColumnNote
 from supersample.report import words
 from supersample.report.cells import clean
+from supersample.report.columns import ColumnCard, cards_of
 from supersample.report.distributions import Distribution, distribution_of
 from supersample.report.gallery import Gallery, gallery_of
-from supersample.report.inputs import Parts, encoded, map_words, plane_of, read, reading_order
+from supersample.report.inputs import Parts, as_read, encoded, map_words, plane_of, read, reading_order
 from supersample.report.numbers import shares_of
 from supersample.report.panels import PANELS
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, Plane, points_of
 from supersample.report.ranking import unusual, usual_of
 from supersample.summary import Summary
+from supersample.summary.notes import Note, grouped
+from supersample.summary.outcome import said_as_good_as
 
-__all__ = ["ColumnLine", "Fact", "SummaryView", "Trace", "view_of"]
+__all__ = ["ColumnLine", "Fact", "NoteGroup", "SummaryView", "Trace", "view_of"]
 
 #: Cards shown of a longer list.
 MOST_PROTOTYPES, MOST_CRITICISMS = 200, 60
-#: Columns whose spread is charted.
+#: Columns whose spread is charted, of a summary without a profile.
 MOST_CHARTS = 36
+#: Characters of a note.
+LONGEST_NOTE = 400
 #: Columns listed in the table of how they were read.
 MOST_LINES = 300
 
@@ -72,8 +77,22 @@ class ColumnLine:
 
 
 @dataclass(frozen=True)
+class NoteGroup:
+    """Notes of one kind: a single one with its column, or several that are listed below a line of words."""
+
+    kind: str
+    column: str
+    words: str
+    notes: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True)
 class SummaryView:
-    """What the page of one summary shows."""
+    """What the page of one summary shows.
+
+    cards: one for each column, from the profile of all rows. A summary of an earlier version has none; then distributions are
+    those of a sample, and there is none otherwise. sample: words for the background sample.
+    """
 
     title: str
     source: str
@@ -83,6 +102,10 @@ class SummaryView:
     prototypes: Gallery
     criticisms: Gallery
     map: Map
+    cards: tuple[ColumnCard, ...]
+    notes: tuple[NoteGroup, ...]
+    sample: str
+    is_weighted: bool
     distributions: tuple[Distribution, ...]
     not_charted: str
     trace: Trace
@@ -97,37 +120,54 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
     """Gather what the page of a summary shows."""
     parts = read(summary)
     plane, places = plane_of(summary, parts.background, parts.shares)
-    seen = parts.background.take(places)
-    coordinates = plane.place(encoded(summary, seen))
-    order = reading_order(parts.kinds, seen, coordinates, parts.shares[places])
-    charts, not_charted = _distributions(parts, order)
-    prototypes, criticisms = _galleries(parts, order)
-    numbers = summary.n_seen, summary.mmd, summary.random_mmd
+    coordinates = plane.place(encoded(summary, parts.background.take(places)))
+    order = reading_order(parts.kinds, parts.measured.take(places), coordinates, parts.shares[places])
+    notes = summary.notes
+    profiles = summary.column_profiles
+    charts, not_charted = ((), "") if profiles is not None else _distributions(parts, order)
+    prototypes, criticisms = _galleries(summary, parts, order)
+    n_prototypes, good = len(parts.prototypes), said_as_good_as(summary.as_good_as, len(parts.prototypes), summary.n_seen)
     return SummaryView(
         title=clean(title or summary.source, 120),
         source=clean(summary.source, 120),
-        headline=words.headline(len(parts.prototypes), summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd),
-        meaning=words.meaning(len(parts.prototypes), *numbers),
-        facts=_facts(parts, *numbers),
+        headline=words.headline(n_prototypes, summary.n_seen, good),
+        meaning=words.meaning(n_prototypes, summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd),
+        facts=_facts(parts, summary.n_seen),
         prototypes=prototypes,
         criticisms=criticisms,
         map=_map(summary, parts, plane, coordinates),
+        cards=() if profiles is None else cards_of(
+            profiles, order, (summary.columns, notes), parts.prototypes, parts.background
+        ),
+        notes=tuple(_group(group) for group in grouped(notes)),
+        sample=parts.sample,
+        is_weighted=any(column.kind == "weight" for column in summary.columns),
         distributions=charts,
         not_charted=not_charted,
         trace=_trace(summary),
         columns=tuple(_line(column) for column in summary.columns[:MOST_LINES]),
         n_columns=len(summary.columns),
-        small_print=_small_print(summary, len(parts.background)),
+        small_print=_small_print(summary, parts.sample),
         own={name: panel.data(summary) for name, panel in PANELS.items()},
-    )
+    )  # fmt: skip
 
 
-def _galleries(parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
+def _group(group: tuple[Note, ...]) -> NoteGroup:
+    first = group[0]
+    if len(group) == 1:
+        return NoteGroup(first.kind, clean(first.column or "", 60), clean(first.text, LONGEST_NOTE))
+    notes = tuple((clean(note.column or "", 60), clean(note.text, LONGEST_NOTE)) for note in group)
+    names = [name for name, _ in notes if name]
+    return NoteGroup(first.kind, "", f"{words.count(len(group), 'column')}: {words.listed(names)}", notes)
+
+
+def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
     prototypes, criticisms = parts.prototypes, parts.criticisms
+    measured = as_read(criticisms, summary.column_profiles)
     # Each criticism is drawn with its nearest prototype beside it.
     shown = min(len(prototypes), MOST_PROTOTYPES) + 2 * min(len(criticisms), MOST_CRITICISMS)
     pictures = picture_columns([parts.background.select(list(parts.kinds)), prototypes, criticisms], shown)
-    usual = usual_of(parts.background, parts.kinds, parts.shares)
+    usual = usual_of(parts.measured, parts.kinds, parts.shares)
     reasons = criticisms.select(["_witness", "_weight", "_nearest"]).to_pylist()
     first = gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES)
     drawn = {card.row: card.pictures for card in first.cards}
@@ -137,7 +177,7 @@ def _galleries(parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
         pictures,
         most=MOST_CRITICISMS,
         why=lambda place: _why(reasons[place], parts.prototype_rows),
-        unusual=lambda place: unusual(criticisms.slice(place, 1), usual),
+        unusual=lambda place: unusual(measured.slice(place, 1), usual),
         nearest=lambda place: drawn.get(parts.prototype_rows[reasons[place]["_nearest"]], ()),
     )
     return first, second
@@ -152,17 +192,13 @@ def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
     )
 
 
-def _facts(parts: Parts, n_seen: int, mmd: float, random_mmd: float) -> tuple[Fact, ...]:
-    n_prototypes = len(parts.prototypes)
-    facts = [
+def _facts(parts: Parts, n_seen: int) -> tuple[Fact, ...]:
+    return (
         Fact("rows seen" if n_seen != 1 else "row seen", words.count(n_seen)),
-        Fact("prototypes", words.count(n_prototypes), "real rows that stand for the rest"),
+        Fact("columns", words.count(len(parts.kinds))),
+        Fact("prototypes", words.count(len(parts.prototypes)), "real rows that stand for the rest"),
         Fact("criticisms", words.count(len(parts.criticisms)), "real rows where the prototypes fit worst"),
-    ]
-    if 0 < mmd < random_mmd and n_prototypes < n_seen:
-        about = f"than {words.count(n_prototypes, 'row')} drawn at random"
-        facts.append(Fact("times closer than chance", words.times(random_mmd / mmd), about))
-    return tuple(facts)
+    )
 
 
 def _map(summary: Summary, parts: Parts, plane: Plane, coordinates: Floats) -> Map:
@@ -174,11 +210,12 @@ def _map(summary: Summary, parts: Parts, plane: Plane, coordinates: Floats) -> M
         Cloud("prototypes", "prototypes, larger where they stand for more", placed[0], tuple(shares_of(parts.prototypes))),
         Cloud("criticisms", "criticisms", placed[1]),
     )
-    return Map(clouds, plane.shown, map_words(plane.shown, len(coordinates)))
+    return Map(clouds, plane.shown, map_words(plane.shown, len(coordinates), summary.n_seen))
 
 
 def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distribution, ...], str]:
     tables = parts.background, parts.prototypes
+    where = f"in {parts.sample}", "in the prototypes"
     # MMD is that of equally weighted prototypes, so the charts weight them equally too.
     shares = parts.shares, np.full(len(parts.prototypes), 1.0 / len(parts.prototypes))
     charts: list[Distribution] = []
@@ -189,7 +226,7 @@ def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distributi
             vectors.append(clean(name, 40))
         elif len(charts) >= MOST_CHARTS:
             too_many += kind not in ("left out", "weight")
-        elif (chart := distribution_of(name, kind, tables, shares, ("in the data", "in the prototypes"))) is not None:
+        elif (chart := distribution_of(name, kind, tables, shares, where)) is not None:
             charts.append(replace(chart, name=clean(chart.name, 60)))
     notes = []
     if vectors:
@@ -216,7 +253,7 @@ def _line(column: ColumnNote) -> ColumnLine:
     return ColumnLine(clean(column.name, 60), clean(column.type, 60), column.kind, counts, clean(column.note, 160))
 
 
-def _small_print(summary: Summary, n_background: int) -> tuple[Fact, ...]:
+def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
     width = sum(column.width for column in summary.columns)
     facts = [
         Fact(
@@ -231,7 +268,7 @@ def _small_print(summary: Summary, n_background: int) -> tuple[Fact, ...]:
             "all prototypes counting alike, judged by features kept from the choice",
         ),
         Fact("MMD of random rows", words.amount(summary.random_mmd), "as many rows, drawn uniformly from the data"),
-        Fact("Background", words.count(n_background, "row"), "a uniform sample of the data, which the charts and the map show"),
+        Fact("Background", sample, "behind the map, the shares of rows, and what goes together; the columns show all rows"),
     ]
     try:
         bound = words.amount(summary.bound())

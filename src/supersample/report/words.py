@@ -9,6 +9,7 @@ __all__ = [
     "amount",
     "certified",
     "clock",
+    "correlation",
     "count",
     "headline",
     "listed",
@@ -68,6 +69,17 @@ def certified(mmd: float, error: float) -> str:
     return f"{mmd:.{places}f} ± {error:.{places}f}"
 
 
+def correlation(value: float) -> str:
+    """Write a correlation with two digits, never as 1 unless it is.
+
+    >>> correlation(-0.825), correlation(0.9999), correlation(1.0)
+    ('-0.82', 'over 0.99', '1')
+    """
+    if 0.995 <= abs(value) < 1:
+        return f"{'below -' if value < 0 else 'over '}0.99"
+    return f"{value:.2f}".rstrip("0").rstrip(".") if abs(value) == 1 else f"{value:.2f}"
+
+
 def probability(pvalue: float) -> str:
     """Write a p-value, never as 0."""
     return "< 0.0001" if pvalue < 0.0001 else amount(pvalue, 2)
@@ -85,38 +97,21 @@ def listed(names: list[str], most: int = 5) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def headline(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float) -> str:
-    """Say how many rows represent how many, and how much better they are than chance."""
+def headline(rows: int, n_seen: int, good: str) -> str:
+    """Say how many rows represent how many, and how many random rows are as good; `good` is empty if that is not known."""
     if rows >= n_seen:
         return f"All {count(n_seen, 'row')} are here: there was nothing to leave out."
-    first = f"{count(rows, 'row stands', 'rows stand')} for {count(n_seen)}."
-    drawn = f"{count(rows, 'row')} drawn at random"
-    told = f"(MMD {certified(mmd, error)} against {amount(random_mmd)})"
-    if not (mmd > 0 and math.isfinite(random_mmd)):
-        return f"{first} MMD to the data: {certified(mmd, error)}."
-    better = random_mmd / mmd
-    who = "It is" if rows == 1 else "They are"
-    if better < 1.05:
-        return f"{first} {who} no closer to the data than {drawn} {told}."
-    return f"{first} {who} {times(better)} times closer to the data than {drawn} {told}."
+    return f"{count(rows, 'row stands', 'rows stand')} for {count(n_seen)}{good and f', {good}'}."
 
 
-def meaning(rows: int, n_seen: int, mmd: float, random_mmd: float) -> str:
-    """Explain the headline to a reader who does not know MMD."""
-    words = (
-        "MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the same average "
-        "over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
+def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float) -> str:
+    """Give the measure behind the headline, and explain it to a reader who does not know it."""
+    against = f", against {amount(random_mmd)} for {count(rows, 'row')} drawn at random" if math.isfinite(random_mmd) else ""
+    measured = f"MMD {certified(mmd, error)}{against if rows < n_seen else ''}. " if math.isfinite(mmd) else ""
+    return (
+        f"{measured}MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the same "
+        "average over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
     )
-    if rows < n_seen and 0 < mmd < random_mmd / 1.05:
-        # For n of N rows drawn without replacement, squared MMD is proportional to 1 / n - 1 / N.
-        needed = 1.0 / ((1.0 / rows - 1.0 / n_seen) * (mmd / random_mmd) ** 2 + 1.0 / n_seen)
-        words += f" To come as close by drawing at random, you would need about {count(_rounded(needed), 'row')}."
-    return words
-
-
-def _rounded(value: float) -> int:
-    """Round a number that is only roughly known to two significant digits."""
-    return int(round(value, 1 - math.floor(math.log10(value))))
 
 
 def verdict(pvalue: float, changed: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:

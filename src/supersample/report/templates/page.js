@@ -21,21 +21,66 @@ system.addEventListener("change", nameTheme);
 nameTheme();
 theme.hidden = false;
 
-// Long lists begin short; without this script all of them is shown.
-for (const list of document.querySelectorAll("[data-first]")) {
-  const later = Array.from(list.children).slice(Number(list.dataset.first));
-  if (later.length === 0) continue;
+// Long lists begin short; without this script all of them is shown. A list may be searched and sorted: then `matches` is set.
+function shorten(list) {
+  const first = Number(list.dataset.first);
   const button = document.createElement("button");
   button.type = "button";
   button.className = "more";
-  const show = (open) => {
-    for (const item of later) item.classList.toggle("later", !open);
-    button.setAttribute("aria-expanded", String(open));
-    button.textContent = open ? "Show fewer" : `Show all ${list.children.length} ${list.dataset.what}`;
+  const state = { open: false, matches: null };
+  state.show = () => {
+    const items = Array.from(list.children);
+    const found = state.matches ? items.filter(state.matches) : items;
+    const shown = new Set(state.open || state.matches ? found : found.slice(0, first));
+    for (const item of items) item.classList.toggle("later", !shown.has(item));
+    button.hidden = Boolean(state.matches);
+    button.setAttribute("aria-expanded", String(state.open));
+    button.textContent = state.open ? "Show fewer" : `Show all ${items.length} ${list.dataset.what}`;
+    return found.length;
   };
-  button.addEventListener("click", () => show(button.getAttribute("aria-expanded") !== "true"));
-  show(false);
-  (list.closest(".scroll") || list).after(button);
+  button.addEventListener("click", () => {
+    state.open = !state.open;
+    state.show();
+  });
+  if (list.children.length > first) (list.closest(".scroll") || list).after(button);
+  state.show();
+  return state;
+}
+
+const lists = new Map();
+for (const list of document.querySelectorAll("[data-first]")) lists.set(list.id, shorten(list));
+
+// The columns can be searched by all words of a card's head, and sorted.
+const tools = document.querySelector(".tools");
+if (tools) {
+  const cards = document.getElementById("cards");
+  const find = document.getElementById("find");
+  const sort = document.getElementById("sort");
+  const found = document.getElementById("found");
+  const head = (card) => `${card.dataset.name} ${card.querySelector(".tags").textContent}`.toLowerCase();
+  const heads = new Map(Array.from(cards.children, (card) => [card, head(card)]));
+  const number = (card, key) => Number(card.dataset[key]);
+  const orders = {
+    rank: (a, b) => number(a, "rank") - number(b, "rank"),
+    name: (a, b) => a.dataset.name.localeCompare(b.dataset.name, undefined, { numeric: true }),
+    missing: (a, b) => number(b, "missing") - number(a, "missing") || orders.rank(a, b),
+    distinct: (a, b) => number(b, "distinct") - number(a, "distinct") || orders.rank(a, b),
+  };
+  const refresh = () => {
+    const wanted = find.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const list = lists.get("cards");
+    list.matches = wanted.length ? (card) => wanted.every((word) => heads.get(card).includes(word)) : null;
+    const n = list.show();
+    found.textContent = wanted.length ? `${n} of ${cards.children.length} columns` : "";
+  };
+  find.addEventListener("input", refresh);
+  sort.addEventListener("change", () => {
+    cards.append(...Array.from(cards.children).sort(orders[sort.value]));
+    refresh();
+  });
+  tools.hidden = false;
+  sort.value = "rank";
+  find.value = "";
 }
 
 // On paper nothing can be opened.
