@@ -13,7 +13,7 @@ import chromium
 
 NAMES = ("digits", "mixed", "wide", "comparison")
 SECTIONS = {
-    "summary": ("headline", "prototypes", "criticisms", "map", "spreads", "trace", "reading", "small-print"),
+    "summary": ("headline", "notes", "prototypes", "criticisms", "columns", "map", "trace", "reading", "small-print"),
     "comparison": ("headline", "columns", "left", "right", "map", "small-print"),
 }
 CONTROLS = """

@@ -1,14 +1,19 @@
 """Tables to report on, and stand-ins for summaries whose every number is chosen by hand."""
 
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
 import supersample as ss
+from supersample import profile as profiles
+from supersample.discrepancy.certificate import equal_random_rows
+from supersample.profile import ColumnPlan, ColumnProfile
 from supersample.records.encoding import ColumnNote
 from supersample.summary import ColumnChange
+from supersample.summary.notes import Note
 from supersample.summary.outcome import MmdPoint
 
 
@@ -46,7 +51,23 @@ class Fake:
         MmdPoint(rows, 0.1 * rows**-0.3, 0.01 * rows**-0.3, 0.0195) for rows in (1_000, 4_000, 20_000, 100_000, 581_012)
     )
     comparison: Comparison | None = None
+    notes: tuple[Note, ...] = ()
+    has_profile: bool = True
     feature_map: Any = field(default_factory=lambda: ss.features.Fourier(ss.kernels.Gaussian(1.5), 64, random_state=0))
+
+    @property
+    def as_good_as(self) -> float:
+        return equal_random_rows(self.mmd, self.random_mmd, len(self.prototypes), self.n_seen)
+
+    @property
+    def column_profiles(self) -> tuple[ColumnProfile, ...] | None:
+        """The profile of the background, as if it were all rows; None for a summary of an earlier version."""
+        if not self.has_profile:
+            return None
+        rows = self.background.drop_columns(["_row", "_weight"]).combine_chunks()
+        kinds = {each.name: each.kind for each in self.columns}
+        plans = [ColumnPlan(each.name, each.type, kinds[each.name]) for each in rows.schema]
+        return reduce(profiles.update, rows.to_batches(), profiles.init(plans)).columns
 
     def bound(self, delta: float = 0.05) -> float:
         return 0.31

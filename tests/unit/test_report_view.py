@@ -12,6 +12,7 @@ from report_fakes import MmdPoint, changes, fake, image_rows, mixed_rows, note
 from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_summary
 from supersample.report.view import view_of
+from supersample.summary.outcome import said_as_good_as
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +51,17 @@ def test_few_columns_keep_their_order_and_many_are_led_by_the_telling_ones(mixed
 
 
 def test_each_column_is_charted_or_spoken_of(mixed):
-    view = view_of(mixed)
-    assert [each.name for each in view.distributions] == ["age", "fare", "town", "member", "joined", "stops"]
+    cards = {card.name: card for card in view_of(mixed).cards}
+    assert list(cards) == ["age", "fare", "town", "member", "joined", "stops", "remark"]
+    assert [name for name, card in cards.items() if card.shape] == ["age", "fare", "joined"]
+    assert [name for name, card in cards.items() if card.bars] == ["town", "member", "stops"]
+    assert not any(cards["joined"].shape.second)  # prototypes are not chosen by a column outside the kernel
+    assert cards["remark"].left_out
+    assert "length" in {each.label for each in cards["remark"].statistics}
     images = view_of(fake(*image_rows(60, 8)))
-    assert [each.name for each in images.distributions] == ["label"]
-    assert images.not_charted == "Not charted, because each value is a vector: image."
+    label, image = images.cards[1], images.cards[0]
+    assert (label.name, len(label.bars)) == ("label", 3)
+    assert [(each.label, each.value) for each in image.statistics][1] == ("length", "64 numbers")
     assert [column.name for column in images.prototypes.columns] == ["label"]
     assert all(len(card.pictures) == 1 for card in (*images.prototypes.cards, *images.criticisms.cards))
     nearest = images.criticisms.cards[2].nearest
@@ -106,8 +113,14 @@ def test_what_is_too_much_is_counted_not_shown():
     gallery = view.prototypes
     assert (len(gallery.cards), gallery.n_rows) == (200, 250)
     assert len(gallery.columns) + len(gallery.more_columns) + gallery.n_hidden == 400
-    assert len(view.distributions) == 36
-    assert view.not_charted == "The 36 most telling columns are charted; 364 more are not."
+    assert len(view.cards) == view.n_columns == 400
+    old = view_of(
+        dataclasses.replace(
+            fake(table, tuple(note(name, "double", "number") for name in table.column_names)), has_profile=False
+        )
+    )
+    assert len(old.distributions) == 36
+    assert old.not_charted == "The 36 most telling columns are charted; 364 more are not."
 
 
 def test_a_comparison_says_where():
@@ -135,7 +148,7 @@ def test_a_real_summary_is_read_whole():
     table = mixed_rows(1_000)[0]
     summary = ss.summarize(table, 25, 7, random_state=0)
     view = view_of(summary)
-    assert view.headline.startswith("25 rows stand for 1,000. They are ")
+    assert view.headline == f"25 rows stand for 1,000, {said_as_good_as(summary.as_good_as, 25, 1_000)}."
     for card in (*view.prototypes.cards, *view.criticisms.cards):
         assert card.values[2] == table.column("town")[card.row].as_py()
     assert [line.name for line in view.columns] == table.column_names

@@ -5,8 +5,10 @@ import math
 import pyarrow as pa
 import pytest
 
+from supersample.discrepancy.certificate import equal_random_rows
 from supersample.report import words
 from supersample.report.cells import clean, text_of
+from supersample.summary.outcome import said_as_good_as
 
 
 @pytest.mark.parametrize(
@@ -28,33 +30,41 @@ def test_shares_are_never_rounded_to_all_or_nothing(share, said):
     assert words.percent(share) == said
 
 
-def test_headline_says_how_much_better_than_chance():
-    said = words.headline(100, 581_012, 0.0021, 0.0002, 0.0195)
-    assert said == (
-        "100 rows stand for 581,012. They are 9.3 times closer to the data than 100 rows drawn at random "
-        "(MMD 0.0021 ± 0.0002 against 0.0195)."
-    )
+def test_headline_leads_with_as_many_random_rows():
+    good = said_as_good_as(equal_random_rows(0.0021, 0.0195, 100, 581_012), 100, 581_012)
+    assert words.headline(100, 581_012, good) == "100 rows stand for 581,012, as good as about 8,500 rows drawn at random."
+    assert words.headline(1, 5, "as good as about 3 rows drawn at random").startswith("1 row stands for 5, as good as about 3")
+    assert words.headline(10, 10, "") == "All 10 rows are here: there was nothing to leave out."
+    assert words.headline(10, 1_000, "") == "10 rows stand for 1,000."
 
 
-def test_headline_of_one_row_is_grammatical():
-    assert words.headline(1, 5, 0.1, 0.01, 0.4).startswith(
-        "1 row stands for 5. It is 4.0 times closer to the data than 1 row drawn"
-    )
+def test_the_measure_stands_behind_the_headline():
+    said = words.meaning(100, 581_012, 0.0021, 0.0002, 0.0195)
+    assert said.startswith("MMD 0.0021 ± 0.0002, against 0.0195 for 100 rows drawn at random. MMD, the maximum")
+    assert "nan" not in words.meaning(10, 1_000, math.nan, math.nan, math.nan)
+    assert "nan" not in words.meaning(10, 1_000, 0.02, math.nan, 0.1)
+    assert words.meaning(10, 10, 0.0, 0.0, 0.1).startswith("MMD 0. MMD, the maximum")
 
 
-def test_headline_does_not_boast():
-    assert "no closer to the data than" in words.headline(10, 1_000, 0.02, 0.001, 0.0195)
-    assert words.headline(10, 10, 0.0, 0.0, 0.1) == "All 10 rows are here: there was nothing to leave out."
-    assert "nan" not in words.headline(10, 1_000, 0.02, math.nan, 0.1)
-    assert "nan" not in words.headline(10, 1_000, math.nan, math.nan, math.nan)
-
-
-def test_meaning_tells_how_many_random_rows_would_do_as_well():
-    assert "about 1,600 rows" in words.meaning(100, 10**9, 0.01, 0.04)
-    # MMD^2 of n of N rows goes as 1 / n - 1 / N, so that all N are at 0: 1 / (99 / 160,000 + 1 / 10,000) = 1,391.
-    assert "about 1,400 rows" in words.meaning(100, 10_000, 0.01, 0.04)
-    assert "about 980 rows" in words.meaning(100, 1_000, 0.002, 0.04)
-    assert "drawing at random" not in words.meaning(100, 10_000, 0.04, 0.04)
+@pytest.mark.parametrize(
+    ("mmd", "size", "n_seen", "replaced", "said"),
+    [
+        (0.01, 100, 10**9, False, "as good as about 1,600 rows drawn at random"),
+        # MMD^2 of n of N rows goes as 1 / n - 1 / N, so that all N are at 0: 1 / (99 / 160,000 + 1 / 10,000) = 1,391.
+        (0.01, 100, 10_000, False, "as good as about 1,400 rows drawn at random"),
+        (0.002, 100, 1_000, False, "as good as about 980 rows drawn at random"),
+        (0.0001, 100, 1_000, False, "as good as about 999 rows drawn at random"),
+        (0.0, 100, 1_000, False, "as good as all 1,000 rows"),
+        (0.002, 100, 1_000, True, "as good as more than 1,000 rows drawn at random"),
+        (0.04, 100, 10_000, False, "no better than 100 rows drawn at random"),
+        (0.05, 1, 10_000, False, "no better than 1 row drawn at random"),
+        (0.02, 2, 10_000, False, "as good as about 8 rows drawn at random"),
+        (0.02, 1_000, 1_000, False, ""),
+        (math.nan, 10, 1_000, False, ""),
+    ],
+)
+def test_as_many_random_rows_are_never_more_than_there_are(mmd, size, n_seen, replaced, said):
+    assert said_as_good_as(equal_random_rows(mmd, 0.04, size, n_seen, replaced=replaced), size, n_seen) == said
 
 
 def test_a_large_p_value_is_never_called_sameness():

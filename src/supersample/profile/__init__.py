@@ -6,6 +6,6 @@ from supersample.profile.table import QUANTILES, table
 from supersample.profile.updating import ColumnPlan, floats_of, texts_of
 
 __all__ = [
-    "QUANTILES", "ColumnPlan", "ColumnProfile", "Counted", "Profile", "Reads", "floats_of", "init", "merge", "table", "texts_of",
-    "update",
+    "QUANTILES", "ColumnPlan", "ColumnProfile", "Counted", "Profile", "Reads", "floats_of", "init", "merge", "table",
+    "texts_of", "update",
 ]  # fmt: skip

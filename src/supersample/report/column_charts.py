@@ -22,13 +22,14 @@ def shape_chart(card: ColumnCard) -> str:
     if shape is None:
         return ""
     largest = max(*shape.first, *shape.second, 1e-12)
-    label = escape(f"Distribution of {card.name}: all rows, filled, and the prototypes, as a line", quote=True)
+    beside = ", and the prototypes, as a line" if any(shape.second) else ""
+    label = escape(f"Distribution of {card.name}: all rows, filled{beside}", quote=True)
     ticks = "".join(_tick(place, text) for place, text in shape.ticks)
     return (
         f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" class="chart shape" role="img" aria-label="{label}">'
         f'<path class="all" d="{_outline(shape.first, largest)}Z"/>'
-        f'<path class="chosen" d="{_outline(shape.second, largest)}"/>'
-        f'<path class="axis" d="M0 {FLOOR}H{WIDTH}"/>{ticks}</svg>'
+        + (f'<path class="chosen" d="{_outline(shape.second, largest)}"/>' if any(shape.second) else "")
+        + f'<path class="axis" d="M0 {FLOOR}H{WIDTH}"/>{ticks}</svg>'
     )
 
 
@@ -48,4 +49,5 @@ def _tick(place: float, text: str) -> str:
     # Labels at the ends would reach beyond the chart.
     half = 3.3 * len(text)
     side, at = ("start", 0.0) if x < half else ("end", float(WIDTH)) if x > WIDTH - half else ("middle", x)
-    return f'<path class="axis" d="M{x:.1f} {FLOOR}v4"/><text x="{at:.1f}" y="{HEIGHT - 5}" text-anchor="{side}">{escape(text)}</text>'
+    label = f'<text x="{at:.1f}" y="{HEIGHT - 5}" text-anchor="{side}">{escape(text)}</text>'
+    return f'<path class="axis" d="M{x:.1f} {FLOOR}v4"/>{label}'

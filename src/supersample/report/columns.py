@@ -25,7 +25,7 @@ FEW = 12
 #: Bars of a column, and of one whose distribution is drawn; the others are counted.
 MOST_BARS, BESIDE_A_SHAPE = 8, 3
 #: Frequent values are shown beside a distribution if they have at least this share of the rows.
-FREQUENT = 0.01
+FREQUENT = 0.05
 #: Characters of a value.
 LONGEST_VALUE = 60
 #: Characters of the further notes on a column.
@@ -88,7 +88,9 @@ def cards_of(
         kinds.setdefault(note.column, []).append(note.kind)
     links = _links(shown, sample)
     return tuple(
-        _card(column, used[column.name], tuple(kinds.get(column.name, ())), _one(prototypes, column), links.get(column.name, ()))
+        _card(
+            column, used[column.name], tuple(kinds.get(column.name, ())), _one(prototypes, column), links.get(column.name, ())
+        )
         for column in shown
     )
 
@@ -98,19 +100,20 @@ def _card(
 ) -> ColumnCard:
     by_value = _by_value(column)
     values = floats_of(column, prototypes) if column.numbers is not None else np.empty(0)
-    shape = None if by_value or column.numbers is None else shape_of(column, values)
+    # Only columns in the kernel are matched by the prototypes; of the others, those with a few values may still be.
+    shape = None if by_value or column.numbers is None else shape_of(column, values if note.used else values[:0])
     bars = _bars(column, prototypes, by_value)
     return ColumnCard(
         name=clean(column.name, 80),
         role=column.role,
         type=clean(column.type, 40),
         left_out="" if note.used or note.kind == "weight" else clean(note.note, LONGEST_NOTE) or "not in the kernel",
-        kinds=kinds,
+        kinds=tuple(kind for kind in kinds if kind != column.role),
         shape=shape,
         bars=bars,
         others=_others(column, len(bars)) if by_value and bars else "",
         statistics=_statistics(column),
-        prototypes=_mean_of_prototypes(column, values) if shape is not None or by_value else "",
+        prototypes=_mean_of_prototypes(column, values) if note.used else "",
         links=tuple(Link(clean(link.name, 40), link.measure, link.value) for link in links),
         missing=column.missing + column.unreadable,
         distinct=column.distinct or 0,
@@ -144,7 +147,7 @@ def _bars(column: ColumnProfile, prototypes: pa.Array, by_value: bool) -> tuple[
     size = max(1, len(drawn))
     return tuple(
         Bar(
-            clean(each.value, LONGEST_VALUE) or "(empty)",
+            clean(each.value.removesuffix(".0") if column.form.family == "real" else each.value, LONGEST_VALUE) or "(empty)",
             said.count_text(each),
             each.count / max(1, column.rows),
             drawn.count(each.value) / size,
@@ -168,7 +171,7 @@ def _statistics(column: ColumnProfile) -> tuple[Statistic, ...]:
     if column.unreadable:
         found.append(("not readable", _part(column.unreadable, rows)))
     found.append(("distinct", said.distinct_text(column)))
-    if column.numbers is not None and column.form.name != "bool":
+    if column.numbers is not None and column.role not in ("boolean", "category", "constant"):
         found += _of_numbers(column)
     if column.lengths is not None and column.count:
         found += _of_lengths(column)
@@ -217,7 +220,7 @@ def _of_lengths(column: ColumnProfile) -> list[tuple[str, str]]:
 
 def _mean_of_prototypes(column: ColumnProfile, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
     finite = values[np.isfinite(values)]
-    if column.numbers is None or column.form.clock or column.form.name == "bool" or not finite.size:
+    if column.numbers is None or column.form.clock or column.role != "number" or not finite.size:
         return ""
     with np.errstate(over="ignore"):
         return f"Mean of the prototypes: {amount(float(finite.mean()), 4)}."

@@ -10,7 +10,7 @@ from supersample.report import words
 from supersample.report.cells import clean
 from supersample.report.distributions import Distribution, distribution_of
 from supersample.report.gallery import Gallery, gallery_of
-from supersample.report.inputs import encoded, kinds_of, map_words, plane_of, reading_order
+from supersample.report.inputs import as_read, encoded, kinds_of, map_words, plane_of, reading_order, sample_words
 from supersample.report.numbers import shares_of
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, points_of
@@ -49,6 +49,7 @@ class ComparisonView:
     columns: tuple[ChangeLine, ...]
     n_columns: int
     distributions: tuple[Distribution, ...]
+    samples: str
     left_rows: Gallery
     right_rows: Gallery
     map: Map
@@ -93,6 +94,10 @@ def view_of_comparison(
         ),
         n_columns=len(compared.columns),
         distributions=_distributions(left, right, compared),
+        samples=" and ".join(
+            f"{sample_words(len(side.background), side.n_seen)} on the {name}"
+            for side, name in ((left, "left"), (right, "right"))
+        ),
         left_rows=left_rows,
         right_rows=right_rows,
         map=map_,
@@ -116,13 +121,13 @@ def _map_and_order(left: Summary, right: Summary) -> tuple[Map, list[str]]:
     seen = both.take(places)
     placed, on_left = plane.place(encoded(left, seen)), np.asarray(places) < len(tables[0])
     clouds = Cloud("left", "left", points_of(placed[on_left])), Cloud("right", "right", points_of(placed[~on_left]))
-    order = reading_order(kinds_of(left.columns, both), seen, placed, shares[places])
+    order = reading_order(kinds_of(left.columns, both), as_read(seen, left.column_profiles), placed, shares[places])
     return Map(clouds, plane.shown, map_words(plane.shown, len(places), left.n_seen + right.n_seen)), order
 
 
 def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple[Distribution, ...]:
     kinds = kinds_of(left.columns, left.background)
-    tables = left.background, right.background
+    tables = as_read(left.background, left.column_profiles), as_read(right.background, left.column_profiles)
     shares = shares_of(tables[0]), shares_of(tables[1])
     # Columns that differ by themselves come first; if there are none, the strongest are still shown.
     names = sorted((column.name for column in compared.columns), key=lambda name: name not in compared.changed)
@@ -141,7 +146,7 @@ def _sides(left: Summary, right: Summary, compared: Comparison, order: Sequence[
     pictures = picture_columns([left.background.select(list(order)), *rows], 2 * MOST_ROWS)
     made = []
     for table, other, side in zip(rows, (right, left), ("the right", "the left"), strict=True):
-        sample = other.background
+        sample, measured = as_read(other.background, other.column_profiles), as_read(table, other.column_profiles)
         usual = usual_of(sample, kinds_of(other.columns, sample), shares_of(sample), side)
         made.append(
             gallery_of(
@@ -149,7 +154,7 @@ def _sides(left: Summary, right: Summary, compared: Comparison, order: Sequence[
                 order,
                 pictures,
                 most=MOST_ROWS,
-                unusual=lambda place, table=table, usual=usual: unusual(table.slice(place, 1), usual),  # type: ignore[misc]
+                unusual=lambda place, rows=measured, usual=usual: unusual(rows.slice(place, 1), usual),  # type: ignore[misc]
             )
         )
     return made[0], made[1]

@@ -3,7 +3,7 @@
 import base64
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from supersample.report.charts import distribution_chart, map_chart, trace_chart
 from supersample.report.column_charts import shape_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
 from supersample.report.palette import css_variables
-from supersample.report.panels import PANELS
+from supersample.report.panels import PANELS, Panel
 from supersample.report.view import SummaryView, view_of
 from supersample.summary import Comparison, Summary
 
@@ -62,7 +62,7 @@ def render_summary(view: SummaryView) -> str:
         "distributions": [distribution_chart(each, f"column-{place}") for place, each in enumerate(view.distributions)],
         "shapes": [shape_chart(card) for card in view.cards],
     }
-    return _render("summary.html.j2", view, charts)
+    return _render("summary.html.j2", view, charts, {name: panel for name, panel in PANELS.items() if panel.shown(view)})
 
 
 def render_comparison(view: ComparisonView) -> str:
@@ -73,10 +73,12 @@ def render_comparison(view: ComparisonView) -> str:
             distribution_chart(each, f"column-{place}", "comparison") for place, each in enumerate(view.distributions)
         ],
     }
-    return _render("comparison.html.j2", view, charts)
+    return _render("comparison.html.j2", view, charts, {})
 
 
-def _render(template: str, view: SummaryView | ComparisonView, charts: dict[str, str | list[str]]) -> str:
+def _render(
+    template: str, view: SummaryView | ComparisonView, charts: dict[str, str | list[str]], panels: Mapping[str, Panel]
+) -> str:
     # All values of a user's file are autoescaped; the templates mark as safe only what this package makes.
     environment = Environment(
         loader=PackageLoader("supersample.report"),
@@ -85,13 +87,15 @@ def _render(template: str, view: SummaryView | ComparisonView, charts: dict[str,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters.update(percent=words.percent, count=words.count, amount=words.amount, certified=words.certified, correlation=words.correlation)
+    environment.filters.update(
+        percent=words.percent, count=words.count, amount=words.amount, certified=words.certified, correlation=words.correlation
+    )
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return environment.get_template(template).render(
         view=view,
         charts=charts,
-        panels={name: panel for name, panel in PANELS.items() if panel.shown(view)},
+        panels=panels,
         script=script,
         script_hash=digest,
         style=_text("style.css"),

@@ -81,7 +81,7 @@ def rank_columns(table: pa.Table, kinds: Mapping[str, str], coordinates: Floats,
     """Order columns by how much of the variance of the map they explain (correlation ratio), most first.
 
     Numbers are cut into ten classes of equal size; each label is a class. Columns that cannot be cut into classes explain
-    nothing. Equal columns keep their order; those that are left out of the kernel come last.
+    nothing. Equal columns keep their order; constant ones, and those left out of the kernel, come last.
     """
     explained = {}
     for name, kind in kinds.items():
@@ -95,7 +95,7 @@ def rank_columns(table: pa.Table, kinds: Mapping[str, str], coordinates: Floats,
         else:
             classes = np.zeros(len(table), dtype=int)
         explained[name] = _correlation_ratio(classes, coordinates, shares)
-    return sorted(explained, key=lambda name: (kinds[name] in ("left out", "weight"), -explained[name]))
+    return sorted(explained, key=lambda name: (kinds[name] in ("constant", "left out", "weight"), -explained[name]))
 
 
 def _correlation_ratio(classes: Indices, coordinates: Floats, shares: Floats) -> float:

@@ -144,7 +144,7 @@ def _is_whole(column: ColumnProfile) -> bool:
 
 def _counted(places: Floats, edges: Floats, weights: Floats) -> Floats:
     classes = np.clip(np.searchsorted(edges, places, "right") - 1, 0, edges.size - 2)
-    return np.bincount(classes, weights, edges.size - 1)
+    return np.bincount(classes, weights, edges.size - 1).astype(np.float64)
 
 
 def _spread(low: Floats, high: Floats, counts: Floats, edges: Floats) -> Floats:
@@ -166,7 +166,7 @@ def _scale_words(axis: Axis, column: ColumnProfile) -> str:
 
 def _ticks(axis: Axis, column: ColumnProfile) -> tuple[tuple[float, str], ...]:
     if column.form.clock:
-        wanted = [axis.low, axis.high, axis.low / 2 + axis.high / 2]
+        wanted: Sequence[float] = [axis.low, axis.high, axis.low / 2 + axis.high / 2]
         labels = [value_text(column, each) for each in wanted]
     else:
         low, high = (each for each in _ends(column) or (axis.low, axis.high))

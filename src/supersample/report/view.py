@@ -105,6 +105,7 @@ class SummaryView:
     cards: tuple[ColumnCard, ...]
     notes: tuple[NoteGroup, ...]
     sample: str
+    n_rows: int
     is_weighted: bool
     distributions: tuple[Distribution, ...]
     not_charted: str
@@ -141,6 +142,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         ),
         notes=tuple(_group(group) for group in grouped(notes)),
         sample=parts.sample,
+        n_rows=summary.n_seen,
         is_weighted=any(column.kind == "weight" for column in summary.columns),
         distributions=charts,
         not_charted=not_charted,

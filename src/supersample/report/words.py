@@ -109,8 +109,8 @@ def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float)
     against = f", against {amount(random_mmd)} for {count(rows, 'row')} drawn at random" if math.isfinite(random_mmd) else ""
     measured = f"MMD {certified(mmd, error)}{against if rows < n_seen else ''}. " if math.isfinite(mmd) else ""
     return (
-        f"{measured}MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the same "
-        "average over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
+        f"{measured}MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the "
+        "same average over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
     )
 
 

@@ -30,6 +30,8 @@ _NORMAL_QUARTILES = 1.349
 _LABELS = frozenset({"label", "target", "class", "y", "outcome", "churn", "churned"})
 #: Examples in a note.
 _SHOWN = 3
+#: Columns that one note names.
+_NAMED = 5
 
 
 @dataclass(frozen=True)
@@ -157,7 +159,8 @@ def _left_out(columns: list[_Column]) -> Iterator[Note]:
     times = [profile.name for profile, note, _ in columns if note.kind == "time" and not note.used]
     if times:
         what = "a time takes" if len(times) == 1 else "times take"
-        text = f"{', '.join(times)}: {what} no part in the choice of rows unless times='cycle' or times='level' is passed"
+        more = f" and {len(times) - _NAMED} more" if len(times) > _NAMED else ""
+        text = f"{', '.join(times[:_NAMED])}{more}: {what} no part in the choice of rows unless times='cycle' or times='level' is passed"
         yield Note("times ignored", None, text)
 
 

@@ -253,7 +253,7 @@ class Summary:
     def to_dict(self) -> dict[str, Any]:
         """Return the headline numbers, the profile and the notes as plain values."""
         now = self._read()
-        outcome, profile = now.outcome, now.settled.profile
+        outcome, profile = now.outcome, now.settled.whole_profile
         as_good_as = outcome.as_good_as(now.state.n_seen)
         return {
             "source": self.source,
