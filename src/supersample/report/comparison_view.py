@@ -49,7 +49,7 @@ class ComparisonView:
     columns: tuple[ChangeLine, ...]
     n_columns: int
     distributions: tuple[Distribution, ...]
-    samples: str
+    samples: tuple[str, str]
     left_rows: Gallery
     right_rows: Gallery
     map: Map
@@ -94,10 +94,7 @@ def view_of_comparison(
         ),
         n_columns=len(compared.columns),
         distributions=_distributions(left, right, compared),
-        samples=" and ".join(
-            f"{sample_words(len(side.background), side.n_seen)} on the {name}"
-            for side, name in ((left, "left"), (right, "right"))
-        ),
+        samples=(sample_words(len(left.background), left.n_seen), sample_words(len(right.background), right.n_seen)),
         left_rows=left_rows,
         right_rows=right_rows,
         map=map_,

@@ -18,6 +18,8 @@ __all__ = ["Axis", "Shape", "axis_of", "compact", "shape_of"]
 CLASSES = 32
 #: An axis is compressed if 90% of the values would take less than this share of it.
 CROWDED = 1 / 8
+#: One of positive numbers also if half of the values would take less than this.
+HALF_CROWDED = 1 / 16
 #: The quartile distance and the 5% to 95% range of the standard normal.
 _QUARTILES, _MIDDLE = 1.349, 3.29
 #: Whole numbers that span more than this are cut like other numbers.
@@ -118,10 +120,12 @@ def _crowded(column: ColumnProfile, low: float, high: float) -> Axis | None:
     if any(each is None or not math.isfinite(each) for each in points):
         return None
     first, lower, median, upper, last = (float(each or 0.0) for each in points)
-    if last / 2 - first / 2 >= CROWDED * (high / 2 - low / 2):  # halves: the range of the largest numbers would be infinite
-        return None
-    if low > 0:
+    half = high / 2 - low / 2  # the range of the largest numbers would be infinite
+    pressed = last / 2 - first / 2 < CROWDED * half
+    if low > 0 and (pressed or upper / 2 - lower / 2 < HALF_CROWDED * half):
         return Axis("log", low, high)
+    if not pressed:
+        return None
     scales = ((upper - lower) / _QUARTILES, (last - first) / _MIDDLE, high / 1e3 - low / 1e3)
     scale = next((each for each in scales if 0 < each < math.inf), 0.0)
     centre = 0.0 if low == 0 else median

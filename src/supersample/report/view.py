@@ -270,7 +270,7 @@ def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
             "all prototypes counting alike, judged by features kept from the choice",
         ),
         Fact("MMD of random rows", words.amount(summary.random_mmd), "as many rows, drawn uniformly from the data"),
-        Fact("Background", sample, "behind the map, the shares of rows, and what goes together; the columns show all rows"),
+        Fact("Background", sample, "behind the map, the shares of rows, and which columns go together"),
     ]
     try:
         bound = words.amount(summary.bound())
