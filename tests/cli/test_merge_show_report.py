@@ -2,6 +2,8 @@
 
 import datetime as dt
 import json
+import re
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -67,6 +69,65 @@ def test_show(run, saved):
     assert {"x", "y", "colour", "w", "_row", "_weight"} == set(values["prototypes"][0])
     assert set(values["criticisms"][0]) > {"_witness", "_nearest"}
     assert "must be a file" in run("show", __file__, status=2).stderr
+
+
+def test_show_lists_columns_over_all_rows_and_every_note(run, saved):
+    done = run("show", saved / "a.ss", "--rows", "0")
+    lines = {line.split("  ")[0]: line for line in done.stdout.partition("Columns:\n")[2].splitlines()}
+    table = ss.load(saved / "a.ss").profile.to_pylist()
+    assert list(lines) == ["column", *(each["name"] for each in table)]
+    assert re.fullmatch(r"x +number +600 +0 +about \d+ +-\S+ \.\. \S+ \.\. \S+", lines["x"])
+    counts = {each["value"]: each["count"] for each in table[2]["top"]}
+    assert lines["colour"].endswith(", ".join(f"{value} ({count})" for value, count in counts.items()))
+    assert lines["w"].startswith("w       number, left out")
+    assert "Notes:\n  w: not asked for" in done.stdout
+    values = run("show", saved / "a.ss", "--json").values
+    assert [each["name"] for each in values["profile"]] == ["x", "y", "colour", "w"]
+    assert values["profile"][2]["top"][0] == {"value": next(iter(counts)), "count": max(counts.values()), "at_least": False}
+    assert values["notes"][0]["column"] == "w"
+
+
+def test_a_wide_table_of_columns_fits_the_terminal(run, data, tmp_path, monkeypatch):
+    name = "a rather long name of a column, longer than a line may be"
+    words = pa.array(["word " * 30, "term " * 30] * 300)
+    pq.write_table(pa.table({name: np.random.default_rng(0).normal(size=600), "text": words}), tmp_path / "wide.parquet")
+    run("summarize", tmp_path / "wide.parquet", "-p", "5", "-o", tmp_path / "wide.ss")
+    for width in (80, 100, 200):
+        monkeypatch.setenv("COLUMNS", str(width))
+        shown = run("show", tmp_path / "wide.ss", "--rows", "0").stdout.partition("Columns:\n")[2]
+        assert max(map(len, shown.splitlines())) <= width
+        assert "more column" not in shown
+
+
+def test_notes_are_few_beside_a_result_and_all_where_they_are_asked_for(run, tmp_path):
+    rng = np.random.default_rng(0)
+    columns = {f"same{place}": np.full(300, 7.0) for place in range(9)} | {
+        f"id{place}_id": np.arange(300) for place in range(3)
+    }
+    odd = {f"gone{place}": pa.array([None if row % 2 else row % 7 for row in range(300)]) for place in range(3)}
+    pq.write_table(pa.table({"x": rng.normal(size=300), **columns, **odd}), tmp_path / "odd.parquet")
+    done = run("summarize", tmp_path / "odd.parquet", "-p", "5", "-o", tmp_path / "odd.ss")
+    notes = done.stdout.partition("Notes:\n")[2].splitlines()
+    assert len(notes) == 7
+    assert notes[0].startswith("  id0_id: ")
+    assert notes[3] == "  9 columns constant: same0, same1, same2 and 6 more"
+    assert notes[-1] == "  and 1 more, on the page or with `supersample show`"
+    shown = run("show", tmp_path / "odd.ss", "--rows", "0").stdout
+    assert shown.count("every value is '7.0'") == 9
+    merged = run("merge", tmp_path / "odd.ss", tmp_path / "odd.ss", "-o", tmp_path / "both.ss").stdout
+    assert "100% of 600 rows drawn at random have a twin among them" in merged.partition("Notes:\n")[2]
+
+
+def test_a_summary_of_an_earlier_version_is_shown_and_reported(run, tmp_path):
+    old = Path(__file__).parents[1] / "golden" / "format-1" / "summary-long.ss"
+    shown = run("show", old).stdout
+    assert "saved by an earlier version, which did not profile the rows" in shown
+    assert shown.partition("Columns:\n")[2].startswith("  ")
+    values = run("show", old, "--json").values
+    assert values["profile"] is None
+    assert [each["kind"] for each in values["notes"]] == ["no profile"]
+    run("report", old, "-o", tmp_path / "old.html")
+    assert "did not profile the rows: the charts show a random sample of" in (tmp_path / "old.html").read_text()
 
 
 def test_report_prints_the_path_of_its_page(run, saved, tmp_path):

@@ -13,7 +13,7 @@ from selenium.webdriver.chrome.service import Service
 from sklearn.datasets import load_digits
 
 import supersample as ss
-from report_fakes import mixed_rows
+from report_fakes import messy_rows, mixed_rows
 from supersample.report import write_comparison, write_report
 
 FLAGS = (
@@ -58,7 +58,7 @@ def open_page(driver, path, width=1_100, dark=False, paper=False):
 
 
 def write_pages(folder):
-    """Write the pages to look at: images, a mixed table, a wide one, and a comparison."""
+    """Write the pages to look at: images, a mixed table, a messy one, a wide one, and a comparison."""
     pixels, labels = load_digits(return_X_y=True)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), 64)
     digits = ss.summarize(pa.table({"image": images, "label": labels}), 60, 20, random_state=0)
@@ -70,7 +70,9 @@ def write_pages(folder):
         pa.table({f"a_rather_long_name_of_column_{place}": rng.normal(size=300) for place in range(40)}), 50, 5, random_state=0
     )
     wide.source = "/".join(["long"] * 40)
+    messy = ss.summarize(messy_rows(3_000), 40, 10, random_state=0)
     return {
+        "messy": write_report(messy, folder / "messy.html"),
         "digits": write_report(digits, folder / "digits.html"),
         "mixed": write_report(left, folder / "mixed.html"),
         "wide": write_report(wide, folder / "wide.html"),

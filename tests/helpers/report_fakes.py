@@ -137,6 +137,28 @@ def mixed_rows(n_rows: int = 400, seed: int = 0) -> tuple[pa.Table, tuple[Column
     return table, notes
 
 
+def messy_rows(n_rows: int, seed: int = 0) -> pa.Table:
+    """Make a table with numbers in text, a heavy tail, long and hostile values, free text, gaps and constants: 30 columns."""
+    rng = np.random.default_rng(seed)
+    long = "one-word-that-is-never-broken" * 6
+    columns = {
+        "price": [f"${value:,.2f}" for value in rng.lognormal(3.5, 1.3, n_rows)],
+        "discount": [f"{value}%" for value in rng.choice([0, 5, 12.5, 20], n_rows)],
+        "amount": 20.0 + rng.pareto(1.1, n_rows) * 20.0,
+        "count_of_items": rng.poisson(3.0, n_rows),
+        "country": rng.choice(["US", "us", "DE", "<b>FR</b>", long], n_rows, p=[0.4, 0.2, 0.2, 0.1, 0.1]),
+        "note": [
+            f"note {place}: <i>{' '.join(rng.choice(['late', 'broken', 'refund', long], 9))}</i>" for place in range(n_rows)
+        ],
+        "rating": pa.array([None if place % 3 == 0 else place % 5 for place in range(n_rows)]),
+        "shipped": np.datetime64("2024-01-01T00:00", "s") + rng.integers(0, 10**7, n_rows).astype("timedelta64[s]"),
+        "order_id": np.arange(n_rows) * 3 + 700_000,
+    }
+    columns |= {f"same_{place}": np.full(n_rows, 7) for place in range(6)}
+    columns |= {f"x_{place}": rng.normal(size=n_rows) for place in range(15)}
+    return pa.table(columns)
+
+
 def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tuple[pa.Table, tuple[ColumnNote, ...]]:
     """Make a table of noisy square images and labels."""
     rng = np.random.default_rng(seed)

@@ -30,7 +30,9 @@ def rows():
     start = dt.datetime(2024, 3, 1)
     return pa.table(
         {
-            "region": [f"r-{each:02}" for each in np.sort(rng.integers(0, 20, n_rows))],  # sorted: the first rows know one of them
+            "region": [
+                f"r-{each:02}" for each in np.sort(rng.integers(0, 20, n_rows))
+            ],  # sorted: the first rows know one of them
             "price": [f"${value:,.2f}" for value in rng.lognormal(3.0, 1.5, n_rows)],
             "score": pa.array([None if place % 10 == 0 else float(place % 997) for place in range(n_rows)]),
             "stars": rng.integers(1, 6, n_rows),
