@@ -101,7 +101,7 @@ def test_pictures_and_charts_are_drawn(at, pages, name):
         assert chart.get_attribute("role") == "img"
         assert len(chart.get_attribute("aria-label")) > 10
         drawn = "return Array.from(arguments[0].querySelectorAll('path, use')).filter(e => e.getBBox().width > 0).length"
-        # The small chart of a column is an axis and one path for all rows; the prototypes have theirs where they were chosen by it.
+        # The small chart of a column is an axis and one path for all rows; prototypes have one if they were chosen by it.
         small = "shape" in chart.get_attribute("class").split()
         assert driver.execute_script(drawn, chart) >= (2 if small else 3)
 

@@ -160,8 +160,8 @@ def _left_out(columns: list[_Column]) -> Iterator[Note]:
     if times:
         what = "a time takes" if len(times) == 1 else "times take"
         more = f" and {len(times) - _NAMED} more" if len(times) > _NAMED else ""
-        text = f"{', '.join(times[:_NAMED])}{more}: {what} no part in the choice of rows unless times='cycle' or times='level' is passed"
-        yield Note("times ignored", None, text)
+        text = f"{what} no part in the choice of rows unless times='cycle' or times='level' is passed"
+        yield Note("times ignored", None, f"{', '.join(times[:_NAMED])}{more}: {text}")
 
 
 def _copies(state: Running) -> Iterator[Note]:
