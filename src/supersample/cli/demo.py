@@ -80,13 +80,15 @@ def _stream(table: "pa.Table") -> Iterator["pa.Table"]:
 
 
 def _told(summary: "Summary") -> str:
+    from supersample.summary.outcome import said_as_good_as
+
     chosen, odd = summary.prototypes, summary.criticisms
-    better = summary.random_mmd / summary.mmd
+    good = said_as_good_as(summary.as_good_as, chosen.num_rows, summary.n_seen).replace("row", "digit")
     return "\n".join(
         [
             f"{chosen.num_rows} that stand for all of them: {' '.join(map(str, chosen['digit'].to_pylist()))}",
             _drawn(chosen),
-            f"MMD to the data {summary.mmd:.4f} +- {summary.mmd_error:.4f}: {better:.1f} times nearer than random digits.\n",
+            f"They are {good} (MMD {summary.mmd:.4f} +- {summary.mmd_error:.4f}).\n",
             f"{odd.num_rows} where they fit worst: {' '.join(map(str, odd['digit'].to_pylist()))}",
             _drawn(odd),
         ]
