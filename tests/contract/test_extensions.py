@@ -142,7 +142,7 @@ def test_what_is_registered_works_everywhere(case, tmp_path):
 def test_a_stream_can_be_stopped_and_resumed_in_files(tmp_path):
     rows = table_of(8_000, 2)
     options = {"prototypes": 20, "kernel": "rational", "features": "tiles", "random_state": 0}
-    whole = ss.summarize(rows, **options)
+    whole = ss.summarize(iter([rows]), **options)
     ss.summarize(rows.slice(0, 3_000), **options).save(tmp_path / "part.ss")
     assert ss.load(tmp_path / "part.ss").update(rows.slice(3_000)).prototypes.equals(whole.prototypes)
 

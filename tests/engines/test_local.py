@@ -17,7 +17,7 @@ from supersample.engines.partition_tasks import tree
 
 def test_one_partition_has_the_maps_of_one_stream_and_nearly_its_quality():
     table = mixed(9_000, 3)
-    one = ss.summarize(table, **OPTIONS)
+    one = ss.summarize(iter([table]), **OPTIONS)
     parts = local.summarize([table.slice(start, 3_000) for start in (0, 3_000, 6_000)], **OPTIONS)
     assert parts.feature_map == one.feature_map
     assert parts.columns == one.columns
@@ -30,7 +30,7 @@ def test_sixteen_partitions_that_differ_end_as_near_as_one_stream():
     """Like CovType, whose files are regions: each partition has its own place, and merges must bring them together."""
     rng = np.random.default_rng(4)
     data = np.concatenate([rng.normal(3 * rng.normal(size=4), rng.uniform(0.3, 1.5), size=(1_000, 4)) for _ in range(16)])
-    one = ss.summarize(data, prototypes=60, criticisms=0, random_state=0)
+    one = ss.summarize(iter([data]), prototypes=60, criticisms=0, random_state=0)
     parts = local.summarize(np.split(data, 16), prototypes=60, criticisms=0, random_state=0)
     points = one.encode(pa.table({f"x{place}": column for place, column in enumerate(data.T)}))
     merged, streamed = (ss.mmd2(each.encode(each.prototypes), points, kernel=one.kernel) for each in (parts, one))

@@ -51,8 +51,9 @@ def test_the_numbers_fit_together(summary):
     assert [note.kind for note in summary.columns] == ["number", "category", "boolean", "id", "weight"]
 
 
-def test_it_is_what_the_sampler_chooses_from_the_encoded_rows(summary):
+def test_it_is_what_the_sampler_chooses_from_the_encoded_rows():
     table = _table()
+    summary = ss.summarize(iter([table]), prototypes=40, criticisms=5, weight="weight", random_state=1)
     points = summary.encode(table)
     sampler = ss.SuperSampler(40, 5, random_state=1).fit(points, sample_weight=table.column("weight").to_numpy())
     np.testing.assert_array_equal(sampler.prototype_indices_, summary.prototypes.column("_row").to_numpy())
@@ -99,7 +100,7 @@ def test_expect_says_what_is_wrong_with_f(summary, f, message):
 
 def test_updating_is_as_if_all_rows_had_come_at_once():
     table = _table(9000)
-    whole = ss.summarize(table, prototypes=30, criticisms=4, random_state=3)
+    whole = ss.summarize(iter([table]), prototypes=30, criticisms=4, random_state=3)
     parts = ss.summarize(table.slice(0, 100), prototypes=30, criticisms=4, random_state=3)
     assert parts.update(table.slice(100, 5000)).update(table.slice(5100)) is parts
     parts.source = whole.source
@@ -108,7 +109,7 @@ def test_updating_is_as_if_all_rows_had_come_at_once():
 
 def test_reading_and_saving_change_nothing(tmp_path):
     table = _table(7000)
-    whole = ss.summarize(table, prototypes=30, criticisms=4, random_state=3)
+    whole = ss.summarize(iter([table]), prototypes=30, criticisms=4, random_state=3)
     looked = ss.summarize(table.slice(0, 200), prototypes=30, criticisms=4, random_state=3)
     str(looked), looked.prototypes, looked.mmd
     looked.save(tmp_path / "early.ss")

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import messy
 import text_oracles as slow
-from supersample.records.encoding import Encoding, learn, text
+from supersample.records.encoding import ColumnOptions, Encoding, learn, text
 from supersample.records.encoding.text import Text, text_vectors
 from supersample.records.encoding.text_role import text_role
 
@@ -89,7 +89,7 @@ def test_texts_that_share_words_or_parts_of_words_are_nearer():
 def test_missing_texts_are_marked_and_stand_at_zero():
     notes = messy.notes(50, np.random.default_rng(0))
     table = pa.table({"note": [*notes, None]})
-    encoding = learn(table, None, None)
+    encoding = learn(table, ColumnOptions())
     assert [(note.kind, note.width) for note in encoding.notes] == [("text", 65)]
     (batch,) = table.combine_chunks().to_batches()
     points = encoding.points(batch)
@@ -113,8 +113,8 @@ def test_all_types_of_text_are_encoded_alike(kind):
 def test_a_text_of_weight_four_is_twice_as_far_out():
     notes = pa.table({"note": messy.notes(50, np.random.default_rng(0))})
     (batch,) = notes.to_batches()
-    heavy = learn(notes, {"note": 4.0}, None)
-    np.testing.assert_allclose(heavy.points(batch), 2.0 * learn(notes, None, None).points(batch))
+    heavy = learn(notes, ColumnOptions({"note": 4.0}))
+    np.testing.assert_allclose(heavy.points(batch), 2.0 * learn(notes, ColumnOptions()).points(batch))
     assert heavy.reach()[0] == 2.0
 
 
