@@ -44,6 +44,11 @@ def test_rows_where_one_is_missing_do_not_count(rng):
     assert links_of({"x": holed, "y": apart}, {}) == {}
 
 
+def test_values_that_are_missing_by_each_other_are_no_link(rng):
+    x, y = rng.normal(size=(2, N))
+    assert links_of({"x": np.where(y < 0, np.nan, x), "y": np.where(x < 0, np.nan, y)}, {}) == {}
+
+
 def test_labels_by_their_counts(rng):
     first = rng.integers(0, 4, N)
     second = np.where(rng.random(N) < 0.6, first % 3, rng.integers(0, 3, N))
