@@ -85,7 +85,7 @@ class Clock(ss.columns.ColumnType):
 
     @classmethod
     def learn(cls, name, column, weight, *, forced):
-        if not pa.types.is_string(column.type) or not name.endswith("_at"):
+        if not pa.types.is_string(column.type) or not name.endswith("_clock"):
             return None
         return cls(name, weight, column.null_count > 0, 24.0)
 
@@ -107,7 +107,7 @@ def table_of(n, seed, late=0.0):
     at = [
         None if drop else f"{each // 60:02d}:{each % 60:02d}" for each, drop in zip(minutes, rng.random(n) < 0.05, strict=True)
     ]
-    return pa.table({"opened_at": at, "x": rng.normal(size=n), "y": rng.gamma(2.0, size=n)})
+    return pa.table({"opened_clock": at, "x": rng.normal(size=n), "y": rng.gamma(2.0, size=n)})
 
 
 CASES = {
@@ -135,7 +135,7 @@ def test_what_is_registered_works_everywhere(case, tmp_path):
     assert loaded.merge(same).n_seen == 12_000
     assert not loaded.compare(same).rejects(0.001)
     assert loaded.compare(other).rejects(0.001)
-    assert loaded.compare(other).columns[0].name == "opened_at"
+    assert loaded.compare(other).columns[0].name == "opened_clock"
     assert "<td>clock</td>" in first.report(tmp_path / "page.html").read_text().replace("\n", "")
 
 
@@ -170,7 +170,7 @@ def test_where_it_is_not_registered_a_file_is_refused_in_words(case, tmp_path):
 )
 def test_a_column_type_that_encodes_wrongly_is_named(encode, told, monkeypatch):
     monkeypatch.setattr(Clock, "encode", lambda self, column, out: encode(column, out))
-    with pytest.raises(InputError, match=f"^column 'opened_at': its column type 'clock' {told}"):
+    with pytest.raises(InputError, match=f"^column 'opened_clock': its column type 'clock' {told}"):
         ss.summarize(table_of(100, 0), 5)
 
 

@@ -55,6 +55,26 @@ def test_no_single_swap_improves_the_result(kernel, m, monkeypatch):
         assert stream_oracles.discrepancy(gram, pull, chosen) < stream_oracles.discrepancy(gram, pull, np.arange(m))
 
 
+class _Rounded:
+    """A pool whose kernel rows have rounding errors far above the least gain, other ones for k(x, y) than for k(y, x)."""
+
+    def __init__(self, gram, seed):
+        self.points, self.diagonal, self.asked = np.zeros((len(gram), 1)), np.diag(gram).copy(), 0
+        self._rows = (gram + 1e-3 * np.random.default_rng(seed).normal(size=gram.shape)).astype(np.float32)
+
+    def rows(self, indices):
+        self.asked += 1
+        assert self.asked < 20_000, "the descent has no end"
+        return self._rows[indices]
+
+
+def test_the_descent_ends_whatever_the_rounding_errors():
+    for seed in range(40):
+        _, gram, pull = problem(seed, n=30)
+        chosen = module.polish(_Rounded(gram, seed), pull, np.arange(12), np.random.default_rng(0))
+        assert len(set(chosen.tolist())) == 12
+
+
 def test_one_point_and_two_points_are_the_best_of_all(monkeypatch):
     for seed in range(4):
         pool, gram, pull = problem(seed, n=30)

@@ -54,8 +54,11 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
         state.taken[row] = True
         state.chosen[slot] = row
 
+    def height(state: _Descent) -> float:
+        return float(state.sums[state.chosen].sum() - 2.0 * m * pull[state.chosen].sum())
+
     def descend(state: _Descent) -> None:
-        slot = 0
+        slot, lowest = 0, height(state)
         while True:
             base = weight - 2.0 * state.sums
             own = base[state.chosen] + 2.0 * diagonal[state.chosen]  # with x = y_j the gain is zero
@@ -64,10 +67,10 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
             if row < 0:
                 return
             swap(state, slot, row)
-            slot = (slot + 1) % m
-
-    def height(state: _Descent) -> float:
-        return float(state.sums[state.chosen].sum() - 2.0 * m * pull[state.chosen].sum())
+            slot, reached = (slot + 1) % m, height(state)
+            if reached >= lowest:  # the gain was a rounding error of float32, and could be made again and again
+                return
+            lowest = reached
 
     first = pool.rows(start)
     taken = np.zeros(pool.points.shape[0], dtype=np.bool_)
