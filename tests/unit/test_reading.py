@@ -250,3 +250,19 @@ def test_truth_values_are_read_as_by_hand(form):
     values, unreadable = Reading("boolean", form).read(_column(words))
     assert values.to_pylist() == [slow.truth(word, form) for word in words]
     assert unreadable == sum(slow.truth(word, form) is None and not slow.is_missing(word) for word in words)
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["487", "1.234", "34.040", "999"], [487.0, 1234.0, 34040.0, 999.0]),
+        (["487 EUR", "1.234 EUR"], [487.0, 1234.0]),
+        (["1.234", "34.040"], [1.234, 34.04]),  # without a number under 1,000, nothing tells; as in CSV, dots are decimal
+        (["1.234", "0.487", "5"], [1.234, 0.487, 5.0]),
+        (["1.234", "1000"], [1.234, 1000.0]),
+    ],
+)
+def test_dots_separate_thousands_if_all_values_say_so(texts, values):
+    reading = recognise(pa.array(texts * 20))
+    assert reading.read(pa.array(texts))[0].to_pylist() == values
+    assert ("dots are taken for separators of thousands" in reading.note) == (values[-1] >= 999 and "1000" not in texts)

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 __all__ = ["compare"]
 
+#: What arguments of ss.summarize are called in the shell, where it is not the same.
+_OPTIONS = {"types": "--type and --ignore"}
+
 
 @click.command(short_help="Do two data sets, or summaries, differ, and where?")
 @click.argument("left")
@@ -54,12 +57,14 @@ def compare(
       supersample compare monday.ss tuesday.ss
       supersample compare monday.ss tuesday.parquet --fail-on-drift && deploy
       supersample compare monday.csv tuesday.csv --report drift.html
-      supersample compare monday.csv tuesday.csv --ignore session --times cycle
+      supersample compare monday.csv tuesday.csv --ignore session --type status=category
     """
     chosen = column_settings(columns)
     if chosen and not (is_data(left) and is_data(right)):
         saved = left if not is_data(left) else right
-        raise click.UsageError(f"columns and types are those of the saved summary {saved}; leave --{next(iter(chosen))} out")
+        raise click.UsageError(
+            f"columns and types are those of the saved summary {saved}; leave {_OPTIONS.get(next(iter(chosen)), '--' + next(iter(chosen)))} out"
+        )
     options = chosen | ({} if seed is None else {"random_state": seed})
     first, second = _both(left, right, options, progress=progress, quiet=quiet)
     found = first.compare(second)

@@ -1,6 +1,6 @@
 """Weighted means over rows: of a column, or of a function of the rows."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,19 +10,26 @@ import pyarrow as pa
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.values import is_numeric, numbers_of
+from supersample.records.reading import Reading
 
 __all__ = ["mean_of"]
 
 _HINT = "it is called with a pyarrow Table, whose to_pandas() gives a frame"
 
 
-def mean_of(f: str | Callable[[pa.Table], npt.ArrayLike], rows: pa.Table, weights: Floats, schema: pa.Schema) -> Any:
+def mean_of(
+    f: str | Callable[[pa.Table], npt.ArrayLike],
+    rows: pa.Table,
+    weights: Floats,
+    schema: pa.Schema,
+    readings: Mapping[str, Reading],
+) -> Any:
     """Return sum_i w_i f(x_i), a number or an array; for a column of `schema`, the weighted mean of its present values.
 
-    Durations are in seconds.
+    Durations are in seconds. readings: how columns of text that hold numbers are read.
     """
     if isinstance(f, str):
-        return _mean_of_column(f, rows, weights, schema)
+        return _mean_of_column(f, rows, weights, schema, readings.get(f))
     if not callable(f):
         raise InputTypeError(f"f must be the name of a column or a function of a table, got {type(f).__name__}")
     values = f(rows)
@@ -36,13 +43,14 @@ def mean_of(f: str | Callable[[pa.Table], npt.ArrayLike], rows: pa.Table, weight
     return float(mean) if mean.ndim == 0 else mean
 
 
-def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schema) -> float:
+def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schema, reading: Reading | None) -> float:
     if name not in schema.names:
         raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}")
-    kind = schema.field(name).type
+    kind = schema.field(name).type if reading is None else reading.type
     if not (is_numeric(kind) or pa.types.is_duration(kind)):
         raise InputTypeError(f"f must name a column of numbers, got {name!r} of type {kind}; pass a function: {_HINT}")
-    values = np.concatenate([numbers_of(chunk) for chunk in rows.column(name).chunks]).astype(np.float64)
+    chunks = [chunk if reading is None else reading.read(chunk)[0] for chunk in rows.column(name).chunks]
+    values = np.concatenate([numbers_of(chunk) for chunk in chunks]).astype(np.float64)
     there = ~np.isnan(values)
     if not there.any():
         raise InputError(f"f must name a column with values, got {name!r}, which is missing in all of the prototypes")

@@ -216,6 +216,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
             f"{_percent(top[0].count / rows)} of the rows have the value {_shown(profile, top[0].value)}",
         )
     yield from _mixed_case(profile)
+    yield from _far_values(profile)
     yield from _heavy_tail(profile)
 
 
@@ -233,6 +234,19 @@ def _mixed_case(profile: ColumnProfile) -> Iterator[Note]:
         yield Note("mixed case", profile.name, f"values differ only in case or spaces, and count as different: {shown}{more}")
 
 
+def _far_values(profile: ColumnProfile) -> Iterator[Note]:
+    """Say that many rows have one value that lies far from all others, as marks for missing values do."""
+    median, spread = profile.quantile(0.5), _spread(profile)
+    if profile.role != "number" or median is None or spread is None or not spread > 0:
+        return
+    for each in profile.top():
+        if each.count >= _COPIES * profile.rows and abs(float(each.value) - median) > _HEAVY * spread:
+            yield Note(
+                "far value", profile.name,
+                f"{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand for a missing one?",
+            )  # fmt: skip
+
+
 def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
     """Say that a few values lie far from all others."""
     if profile.role != "number":
@@ -243,12 +257,14 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
     if low is None or median is None or high is None or spread is None or not spread > 0:
         return
     reach = max(high - median, median - low)
-    if reach > _HEAVY * spread and math.isfinite(reach):
+    inner = [profile.quantile(share) or 0.0 for share in (0.05, 0.95)]
+    lumps = max(inner[1] - median, median - inner[0]) > _HEAVY * spread  # more than a tail
+    if reach > _HEAVY * spread and math.isfinite(reach) and not lumps:
         far = "above" if high - median >= median - low else "below"
         end = high if far == "above" else low
         yield Note(
             "heavy tail", profile.name,
-            f"1% of the values lie {far} {end:.4g}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of one "
+            f"1% of the values are at {end:.4g} or {far}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of one "
             f"another; few rows decide its mean",
         )  # fmt: skip
 

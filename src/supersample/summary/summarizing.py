@@ -7,6 +7,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, cast
 
+import numpy as np
 import pyarrow as pa
 
 from supersample._files import as_path, behind_link
@@ -183,7 +184,8 @@ def _empty(given: Source, request: Request) -> WarmUp:
     if table.num_rows < WARM_UP:
         return state  # these are all rows, and the warm-up learns from them
     if request.weight is not None:  # weights that cannot be are refused in their turn, with the number of their row
-        table = table.filter(pa.array(weights_of(table.column(request.weight).combine_chunks()) > 0))
+        weights = weights_of(table.column(request.weight).combine_chunks())
+        table = table.filter(pa.array((weights > 0) & np.isfinite(weights)))
     return states.learned_from(request, [table], given.label) if table.num_rows else state
 
 

@@ -201,7 +201,7 @@ class Summary:
         """
         how = choose(weighting, "weighting", _WEIGHTINGS)
         now = self._read()
-        return mean_of(f, now.prototypes, now.weights(how), now.state.schema)
+        return mean_of(f, now.prototypes, now.weights(how), now.state.schema, dict(now.settled.encoding.readings))
 
     @one_at_a_time
     def update(self, rows: Any) -> "Summary":

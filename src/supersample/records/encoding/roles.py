@@ -61,7 +61,7 @@ def forced_role(name: str, column: pa.Array, asked: str) -> Role:
     if asked in ("number", "boolean", "time") and is_text(kind):
         reading = recognise(column, asked)
         if reading is None:
-            raise _cannot(name, kind, asked, "most of its values cannot be read so")
+            raise _cannot(name, kind, asked, "too few of its values can be read so, or they are codes with leading zeros")
         return Role(asked, "", reading)
     numeric = is_number(kind) or bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind) or pa.types.is_duration(kind))
     fits = {

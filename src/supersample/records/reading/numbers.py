@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from supersample.records.reading.texts import agreeing, enough, groups_of
 
-__all__ = ["FEW_CODES", "FORMS", "numbers_in", "recognise_numbers", "unit_shown"]
+__all__ = ["FEW_CODES", "FORMS", "has_thousands_dots", "numbers_in", "recognise_numbers", "unit_shown"]
 
 _CODES = (
     "aed ars aud bdt bgn brl cad chf clp cny cop czk dkk egp eur gbp hkd huf idr ils inr jpy kes krw lkr mxn myr ngn nok nzd "
@@ -75,11 +75,30 @@ def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: flo
     parts = _parts(texts)
     point, comma = (_valid(_numbers(parts, decimal)) for decimal in ".,")
     agreed = agreeing(point, comma, counts)
-    if agreed is None or not enough(point if agreed[0] else comma, counts, least):
+    if agreed is None:
         return None
-    decimal, parsed = (".", point) if agreed[0] else (",", comma)
+    dots = not agreed[1] and has_thousands_dots(parts["body"].filter(pa.array(point)))
+    decimal, parsed = (".", point) if agreed[0] and not dots else (",", comma)
+    if not enough(parsed, counts, least):
+        return None
     unit, note = _units(parts, np.where(parsed, counts, 0))
+    if dots:
+        note = "; ".join(filter(None, [note, "dots are taken for separators of thousands"]))
     return _form(parts["body"].filter(pa.array(parsed)), decimal), unit, note
+
+
+def has_thousands_dots(bodies: pa.Array) -> bool:
+    """Return whether dots in numbers separate thousands: three digits follow each, and only numbers under 1,000 have none.
+
+    Decimals of three digits would stand behind every number, or behind a zero, too.
+
+    >>> has_thousands_dots(pa.array(["487", "1.234", "34.040"])), has_thousands_dots(pa.array(["1.234", "0.487"]))
+    (True, False)
+    """
+    dotted = pc.match_substring_regex(bodies, pattern=r"^[1-9][0-9]{0,2}(?:\.[0-9]{3})+$")
+    small = pc.match_substring_regex(bodies, pattern="^(?:0|[1-9][0-9]{0,2})$")
+    each = pc.or_(dotted, small)
+    return bool(pc.any(dotted).as_py() and pc.any(small).as_py() and pc.all(each).as_py())
 
 
 def unit_shown(form: str, unit: str) -> str:

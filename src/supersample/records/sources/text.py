@@ -19,7 +19,7 @@ import pyarrow.json
 
 from supersample._text import one_line
 from supersample.errors import InputError
-from supersample.records.reading.numbers import FEW_CODES
+from supersample.records.reading.numbers import FEW_CODES, has_thousands_dots
 from supersample.records.sources.base import Batches, OtherTypeError, sound
 
 __all__ = [
@@ -67,18 +67,25 @@ def csv_reader(
 
 
 def _inferred(block: bytes, delimiter: str) -> pa.Schema:
-    """Return the columns of a block with a header; whole numbers written with leading zeros are codes, and stay text."""
+    """Return the columns of a block with a header.
+
+    Whole numbers written with leading zeros are codes, and stay text. So do numbers whose dots separate thousands, which are
+    then read as such.
+    """
     schema = parse_csv(block, delimiter, None, None).schema
-    whole = [field.name for field in schema if pa.types.is_integer(field.type)]
-    if not whole or len(set(schema.names)) < len(schema):
+    numbers = [field.name for field in schema if pa.types.is_integer(field.type) or pa.types.is_floating(field.type)]
+    if not numbers or len(set(schema.names)) < len(schema):
         return schema
-    as_text = pa.schema([field.with_type(pa.string()) if field.name in whole else field for field in schema])
-    texts = parse_csv(block, delimiter, as_text, None, whole)
-    padded = {
-        name: pc.mean(pc.match_substring_regex(texts.column(name), pattern="^0[0-9]").cast(pa.float64())) for name in whole
-    }
-    codes = [name for name, share in padded.items() if (share.as_py() or 0.0) > FEW_CODES]
-    return pa.schema([field.with_type(pa.string()) if field.name in codes else field for field in schema])
+    as_text = pa.schema([field.with_type(pa.string()) if field.name in numbers else field for field in schema])
+    texts = parse_csv(block, delimiter, as_text, None, numbers)
+    kept = [name for name in numbers if _is_written(texts.column(name).combine_chunks())]
+    return pa.schema([field.with_type(pa.string()) if field.name in kept else field for field in schema])
+
+
+def _is_written(texts: pa.Array) -> bool:
+    """Return whether numbers are written in a way that is lost when they are parsed."""
+    padded = pc.mean(pc.match_substring_regex(texts, pattern="^0[0-9]").cast(pa.float64())).as_py() or 0.0
+    return padded > FEW_CODES or has_thousands_dots(texts.drop_null())
 
 
 def ndjson_reader(stream: Bytes, schema: pa.Schema | None = None) -> tuple[pa.Schema, Batches]:
