@@ -23,9 +23,12 @@ def said(column, **options):
         (["web"] * 599 + ["app"], "nearly constant", "99.83% of the rows have the value 'web'"),
         (pa.nulls(600, pa.string()), "empty", "holds no value at all"),
         (pa.array([None] * 90 + [*X[:510]]), "many missing", "15% of the rows have no value"),
-        (["US", "us", " US", "DE"] * 150, "mixed case", "values differ only in case or spaces, and count as different: ' US', 'US', 'us'"),
-        (np.where(np.arange(600) % 9 == 0, -999.0, X), "far value", "67 rows have the value -999.0, far from the others: does it stand for a missing one?"),
-        (list(range(600)), "id", "looks like an id: nearly every value differs, and they run upwards; it takes no part in the choice of rows"),
+        (["US", "us", " US", "DE"] * 150, "mixed case",
+         "values differ only in case or spaces, and count as different: ' US', 'US', 'us'"),
+        (np.where(np.arange(600) % 9 == 0, -999.0, X), "far value",
+         "67 rows have the value -999.0, far from the others: does it stand for a missing one?"),
+        (list(range(600)), "id",
+         "looks like an id: nearly every value differs, and they run upwards; it takes no part in the choice of rows"),
     ],
 )  # fmt: skip
 def test_what_is_said(column, kind, text):
@@ -39,6 +42,8 @@ def test_a_lump_far_away_is_no_heavy_tail_and_a_tail_is():
     end = float(found.split(" are at ")[1].split(" or above")[0])
     assert (values >= end * 0.99).mean() == pytest.approx(0.01, abs=0.004)
     assert not said(X)
+    waits = pa.array(np.where(np.arange(600) % 9 == 0, 10**9, (1000 * X).astype(np.int64)), pa.duration("ms"))
+    assert not {"heavy tail", "far value"} <= said(waits).keys()  # durations have notes, too
 
 
 def test_a_label_in_the_kernel_is_pointed_out_once():

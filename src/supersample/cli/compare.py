@@ -62,9 +62,9 @@ def compare(
     chosen = column_settings(columns)
     if chosen and not (is_data(left) and is_data(right)):
         saved = left if not is_data(left) else right
-        raise click.UsageError(
-            f"columns and types are those of the saved summary {saved}; leave {_OPTIONS.get(next(iter(chosen)), '--' + next(iter(chosen)))} out"
-        )
+        given = next(iter(chosen))
+        option = _OPTIONS.get(given, f"--{given}")
+        raise click.UsageError(f"columns and types are those of the saved summary {saved}; leave {option} out")
     options = chosen | ({} if seed is None else {"random_state": seed})
     first, second = _both(left, right, options, progress=progress, quiet=quiet)
     found = first.compare(second)

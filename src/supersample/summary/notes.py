@@ -237,13 +237,14 @@ def _mixed_case(profile: ColumnProfile) -> Iterator[Note]:
 def _far_values(profile: ColumnProfile) -> Iterator[Note]:
     """Say that many rows have one value that lies far from all others, as marks for missing values do."""
     median, spread = profile.quantile(0.5), _spread(profile)
-    if profile.role != "number" or median is None or spread is None or not spread > 0:
+    if profile.role != "number" or profile.form.clock or median is None or spread is None or not spread > 0:
         return
     for each in profile.top():
         if each.count >= _COPIES * profile.rows and abs(float(each.value) - median) > _HEAVY * spread:
             yield Note(
                 "far value", profile.name,
-                f"{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand for a missing one?",
+                f"{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand for a missing "
+                f"one?",
             )  # fmt: skip
 
 
@@ -264,8 +265,8 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
         end = high if far == "above" else low
         yield Note(
             "heavy tail", profile.name,
-            f"1% of the values are at {end:.4g} or {far}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of one "
-            f"another; few rows decide its mean",
+            f"1% of the values are at {end:.4g} or {far}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of "
+            f"one another; few rows decide its mean",
         )  # fmt: skip
 
 
