@@ -48,7 +48,8 @@ class Comparison(TestResult):
     """The result of `Summary.compare`: a two-sample test, and where the two differ.
 
     columns: one entry for each column in the kernel and for the label, those that changed most first. changed: names of those
-    whose adjusted p-value is at most 0.05. left_rows, right_rows: rows of each side that are most typical of it and least of the other.
+    whose adjusted p-value is at most 0.05. left_rows, right_rows: rows of each side that are most typical of it and least of
+    the other.
 
     >>> import numpy as np
     >>> import supersample as ss
