@@ -26,7 +26,7 @@ def said(column, **options):
         (["US", "us", " US", "DE"] * 150, "mixed case",
          "values differ only in case or spaces, and count as different: ' US', 'US', 'us'"),
         (np.where(np.arange(600) % 9 == 0, -999.0, X), "far value",
-         "67 rows have the value -999.0, far from the others: does it stand for a missing one?"),
+         "at least 65 rows have the value -999.0, far from the others: does it stand for a missing one?"),
         (list(range(600)), "id",
          "looks like an id: nearly every value differs, and they run upwards; it takes no part in the choice of rows"),
     ],
@@ -55,7 +55,7 @@ def test_a_label_in_the_kernel_is_pointed_out_once():
 
 def test_copies_and_vectors_are_pointed_out():
     vectors = pa.array(RNG.normal(size=(600, 8)).tolist())
-    table = {"v": vectors, "x": X, "y": X**2, "z": np.abs(X)}
+    table = {"v": vectors, "x": X, "a": X**2, "b": np.abs(X)}
     (note,) = ss.summarize(table, 5, 0, random_state=0).notes
     assert (note.kind, note.column) == ("vector outweighed", "v")
     twice = {"x": np.repeat(X[:300], 2)}

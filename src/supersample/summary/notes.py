@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from supersample._text import plural
-from supersample.profile import ColumnProfile
+from supersample.profile import ColumnProfile, Counted
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.selection.stream import background
@@ -213,7 +213,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
         yield Note(
             "nearly constant",
             profile.name,
-            f"{_percent(top[0].count / rows)} of the rows have the value {_shown(profile, top[0].value)}",
+            f"{_bound(top[0])}{_percent(top[0].count / rows)} of the rows have the value {_shown(profile, top[0].value)}",
         )
     yield from _mixed_case(profile)
     yield from _far_values(profile)
@@ -243,7 +243,7 @@ def _far_values(profile: ColumnProfile) -> Iterator[Note]:
         if each.count >= _COPIES * profile.rows and abs(float(each.value) - median) > _HEAVY * spread:
             yield Note(
                 "far value", profile.name,
-                f"{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand for a missing "
+                f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand for a missing "
                 f"one?",
             )  # fmt: skip
 
@@ -268,6 +268,10 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
             f"1% of the values are at {end:.4g} or {far}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of "
             f"one another; few rows decide its mean",
         )  # fmt: skip
+
+
+def _bound(counted: Counted) -> str:
+    return "at least " if counted.at_least else ""
 
 
 def _count_as(number: int) -> str:
