@@ -12,6 +12,7 @@ from supersample.profile import ColumnProfile, Counted
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.selection.stream import background
+from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.state import Running
 
@@ -166,7 +167,8 @@ def _left_out(columns: list[_Column]) -> Iterator[Note]:
 
 def _copies(state: Running) -> Iterator[Note]:
     """Estimate how many rows are copies of others, from the background sample."""
-    rows = background.settled(state.stream.background, state.stream.settings.n_background).rows.points
+    held = drain(state.stream)
+    rows = background.settled(held.background, held.settings.n_background).rows.points
     if len(rows) < 2:
         return
     _, counts = np.unique(rows, axis=0, return_counts=True)
@@ -243,8 +245,8 @@ def _far_values(profile: ColumnProfile) -> Iterator[Note]:
         if each.count >= _COPIES * profile.rows and abs(float(each.value) - median) > _HEAVY * spread:
             yield Note(
                 "far value", profile.name,
-                f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand for a missing "
-                f"one?",
+                f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand "
+                f"for a missing one?",
             )  # fmt: skip
 
 
