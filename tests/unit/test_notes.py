@@ -37,6 +37,7 @@ def test_what_is_said(column, kind, text):
 
 def test_a_lump_far_away_is_no_heavy_tail_and_a_tail_is():
     assert "heavy tail" not in said(np.where(np.arange(600) % 9 == 0, -999.0, X))
+    assert "heavy tail" in said(RNG.pareto(1.1, 600))
     values = np.exp(1.5 * RNG.normal(size=600))
     found = said(values)["heavy tail"]
     end = float(found.split(" are at ")[1].split(" or above")[0])

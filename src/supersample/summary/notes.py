@@ -254,17 +254,13 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
     """Say that a few values lie far from all others."""
     if profile.role != "number":
         return
-    quantiles = {share: profile.quantile(share) for share in (0.01, 0.5, 0.99)}
+    low, inner_low, median, inner_high, high = (profile.quantile(share) for share in (0.01, 0.05, 0.5, 0.95, 0.99))
     spread = _spread(profile)
-    low, median, high = (quantiles[share] for share in (0.01, 0.5, 0.99))
     if low is None or median is None or high is None or spread is None or not spread > 0:
         return
-    reach = max(high - median, median - low)
-    inner = [profile.quantile(share) or 0.0 for share in (0.05, 0.95)]
-    lumps = max(inner[1] - median, median - inner[0]) > _HEAVY * spread  # more than a tail
-    if reach > _HEAVY * spread and math.isfinite(reach) and not lumps:
-        far = "above" if high - median >= median - low else "below"
-        end = high if far == "above" else low
+    far, end, inner = ("above", high, inner_high) if high - median >= median - low else ("below", low, inner_low)
+    # Where the 5% or 95% point is as far out, many rows have one and the same value there: no tail.
+    if abs(end - median) > _HEAVY * spread and math.isfinite(end) and inner != end:
         yield Note(
             "heavy tail", profile.name,
             f"1% of the values are at {end:.4g} or {far}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of "

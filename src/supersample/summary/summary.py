@@ -124,7 +124,7 @@ class Summary:
     def profile(self) -> pa.Table:
         """Statistics of all rows, one row a column: counts, extremes, mean, quantiles, most frequent values.
 
-        `supersample.profile.table` explains its columns. Rows count alike, whatever their weights. Summaries that an earlier
+        The guide "Tables as they come" explains its columns. Rows count alike, whatever their weights. Summaries that an earlier
         version saved have none: reading it raises an InputError.
         """
         found = self.column_profiles
