@@ -124,8 +124,8 @@ class Summary:
     def profile(self) -> pa.Table:
         """Statistics of all rows, one row a column: counts, extremes, mean, quantiles, most frequent values.
 
-        The guide "Tables as they come" explains its columns. Rows count alike, whatever their weights. Summaries that an earlier
-        version saved have none: reading it raises an InputError.
+        The guide "Tables as they come" explains its columns. Rows count alike, whatever their weights. Summaries that earlier
+        versions saved have none: reading it raises an InputError.
         """
         found = self.column_profiles
         if found is None:
