@@ -122,7 +122,11 @@ def _zeros_and_ones(values: Floats) -> bool:
 
 
 def _unless_constant(column: pa.Array, role: Role) -> Role:
-    if len(column) < _ENOUGH or column.null_count or len(column.unique()) > 1:
+    if len(column) < _ENOUGH or column.null_count:
+        return role
+    # Older versions of PyArrow have no distinct half floats.
+    values = column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
+    if len(values.unique()) > 1:
         return role
     return Role("constant", "", role.reading)
 
