@@ -9,7 +9,7 @@ import pyarrow as pa
 from supersample._hashing import hash_words
 from supersample._typing import Floats
 from supersample.records.encoding.column_type import ColumnType, built_in
-from supersample.records.encoding.values import hashes_of, is_text
+from supersample.records.encoding.values import fill_by_value, hashes_of, is_text
 
 __all__ = ["HashedCategory"]
 
@@ -54,21 +54,14 @@ class HashedCategory(ColumnType):
 
     def encode(self, column: pa.Array, out: Floats) -> Floats | None:
         """Write the vector of each value; missing ones become 0."""
-        coded = column.dictionary_encode()
-        places = coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)
-        np.take(self._vectors(coded.dictionary), places, axis=0, out=out)
-        if column.null_count == 0:
-            return None
-        return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.float64)
+        return fill_by_value(column, self._vectors, out)
 
     def _vectors(self, values: pa.Array) -> Floats:
-        """Return the vectors of some values, and one more of zeros for missing ones."""
+        """Return the vectors of some values."""
         mixed = hash_words(hashes_of(values) ^ hashes_of(pa.array([self.name])))
         bits = (mixed[:, None] >> np.arange(0, 2 * _WIDTH, 2, dtype=np.uint64)) & np.uint64(3)
-        vectors = np.zeros((len(values) + 1, _WIDTH))
-        vectors[:-1] = _LEVELS[bits.astype(np.intp)]
-        vectors[:-1] /= np.sqrt(np.einsum("ij,ij->i", vectors[:-1], vectors[:-1]))[:, None]
-        return vectors
+        vectors = _LEVELS[bits.astype(np.intp)]
+        return np.asarray(vectors / np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None])
 
 
 def _is_label(kind: pa.DataType) -> bool:

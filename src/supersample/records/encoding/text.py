@@ -11,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
+from supersample._hashing import hash_words
 from supersample._typing import Floats
 from supersample.records.encoding.column_type import ColumnType, LeftOut, built_in
 from supersample.records.encoding.text_role import text_role
-from supersample.records.encoding.values import is_text
+from supersample.records.encoding.values import fill_by_value, is_text
 
 __all__ = ["Text", "text_vectors"]
 
@@ -79,11 +80,7 @@ class Text(ColumnType):
 
     def encode(self, column: pa.Array, out: Floats) -> Floats | None:
         """Write the vector of each text; missing texts become 0."""
-        coded = column.cast(pa.large_string()).dictionary_encode()
-        absent = np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.float64)
-        vectors = np.vstack([text_vectors(coded.dictionary), np.zeros((1, _WIDTH))])
-        out[...] = vectors[coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False)]
-        return absent
+        return fill_by_value(column.cast(pa.large_string()), text_vectors, out)
 
 
 def text_vectors(texts: pa.Array) -> Floats:
@@ -149,11 +146,9 @@ def _projected(hashed: Any, seed: int) -> Floats:
 
 
 def _signs(columns: npt.NDArray[np.integer[Any]], seed: int) -> Floats:
-    """Return 64 signs for each column, the bits of SplitMix64 (Steele, Lea and Flood 2014) at its place."""
-    mixed = (columns.astype(np.uint64) + np.uint64(1)) * np.uint64(seed)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    mixed ^= mixed >> np.uint64(31)
+    """Return 64 signs for each column: the bits of a hash of its place."""
+    # The hash of a word begins with a step of its own, which is taken back here.
+    mixed = hash_words((columns.astype(np.uint64) + np.uint64(1)) * np.uint64(seed) - np.uint64(_WORD_SEED))
     bits = (mixed[:, None] >> np.arange(_WIDTH, dtype=np.uint64)) & np.uint64(1)
     return 2.0 * bits.astype(np.float64) - 1.0
 

@@ -1,5 +1,6 @@
 """The values of a column of an Arrow table as NumPy arrays: numbers, booleans, times and lists of numbers."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,9 @@ from supersample._hashing import Hashes, hash_texts, hash_words
 from supersample._typing import Floats
 from supersample.errors import InputError
 
-__all__ = ["hashes_of", "is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of"]
+__all__ = [
+    "fill_by_value", "hashes_of", "is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of",
+]  # fmt: skip
 
 #: How many of each unit of time make a second.
 _PARTS = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -94,6 +97,17 @@ def hashes_of(values: pa.Array) -> Hashes:
     unsigned = pa.types.is_uint64(values.type)
     words = values.to_numpy(zero_copy_only=False).astype(np.uint64 if unsigned else np.int64)
     return hash_words(words.view(np.uint64))
+
+
+def fill_by_value(column: pa.Array, vectors_of_values: Callable[[pa.Array], Floats], out: Floats) -> Floats:
+    """Write the vector of each value into `out`, computed once for each distinct one; missing values become 0.
+
+    Return 1.0 where a value is missing, else 0.0.
+    """
+    coded = column.dictionary_encode()
+    vectors = np.vstack([vectors_of_values(coded.dictionary), np.zeros((1, out.shape[1]))])
+    np.take(vectors, coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False), axis=0, out=out)
+    return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
 def _lengths(lists: pa.Array) -> Floats:

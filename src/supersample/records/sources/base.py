@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample._hashing import hash_words
 from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 
@@ -20,6 +21,9 @@ __all__ = [
 MAX_ROWS = 16_384
 #: The most bytes of a batch if its rows are all of one size.
 MAX_BYTES = 64 << 20
+
+#: From the word of one part to that of the next, whose hashes place the rows of a sample.
+_STRIDE = np.uint64(0x9E3779B97F4A7C15)
 
 Batches: TypeAlias = Iterator[pa.RecordBatch]
 #: Numbers of rows, strictly increasing.
@@ -82,16 +86,8 @@ def spread(n_rows: int, n: int) -> Positions:
     if n_rows <= n:
         return np.arange(n_rows, dtype=np.int64)
     edges = np.array([place * n_rows // n for place in range(n + 1)], np.int64)
-    inside = _mixed(np.arange(n, dtype=np.uint64)) % np.diff(edges).astype(np.uint64)
+    inside = hash_words(np.arange(n, dtype=np.uint64) * _STRIDE) % np.diff(edges).astype(np.uint64)
     return edges[:-1] + inside.astype(np.int64)
-
-
-def _mixed(numbers: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
-    """Return a hash of each number: the finaliser of SplitMix64 (Steele, Lea and Flood, 2014)."""
-    mixed = (numbers + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return mixed ^ (mixed >> np.uint64(31))
 
 
 def picked(batches: Iterable[pa.RecordBatch], positions: Positions) -> Batches:
