@@ -116,7 +116,7 @@ def test_notes_are_few_beside_a_result_and_all_where_they_are_asked_for(run, tmp
     shown = run("show", tmp_path / "odd.ss", "--rows", "0").stdout
     assert shown.count("every value is 7.0") == 9
     merged = run("merge", tmp_path / "odd.ss", tmp_path / "odd.ss", "-o", tmp_path / "both.ss").stdout
-    assert "100% of 600 rows drawn at random have a twin among them" in merged.partition("Notes:\n")[2]
+    assert "100% of all 600 rows have a twin among them" in merged.partition("Notes:\n")[2]
 
 
 def test_a_summary_of_an_earlier_version_is_shown_and_reported(run, tmp_path):

@@ -62,7 +62,7 @@ def test_copies_and_vectors_are_pointed_out():
     twice = {"x": np.repeat(X[:300], 2)}
     (note,) = ss.summarize(twice, 5, 0, random_state=0).notes
     assert note.kind == "copies"
-    assert note.text.startswith("100% of 600 rows drawn at random have a twin among them")
+    assert note.text.startswith("100% of all 600 rows have a twin among them")
 
 
 def test_a_label_that_changed_is_part_of_the_verdict():

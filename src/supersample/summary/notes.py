@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._text import plural
+from supersample._text import amount, plural
 from supersample.profile import ColumnProfile, Counted
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
@@ -173,11 +173,12 @@ def _copies(state: Running) -> Iterator[Note]:
         return
     _, counts = np.unique(rows, axis=0, return_counts=True)
     share = float(counts[counts > 1].sum()) / len(rows)
+    whole = len(rows) == state.n_seen
     if share >= _COPIES:
         yield Note(
             "copies", None,
-            f"{share:.0%} of {plural(len(rows), 'row')} drawn at random have a twin among them, equal in all columns that "
-            f"count: there are many copies",
+            f"{share:.0%} of {'all ' * whole}{plural(len(rows), 'row')}{' drawn at random' * (not whole)} have a twin among "
+            f"them, equal in all columns that count",
         )  # fmt: skip
 
 
@@ -263,8 +264,8 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
     if abs(end - median) > _HEAVY * spread and math.isfinite(end) and inner != end:
         yield Note(
             "heavy tail", profile.name,
-            f"1% of the values are at {end:.4g} or {far}, while half of them lie within {spread * _NORMAL_QUARTILES:.3g} of "
-            f"one another; few rows decide its mean",
+            f"1% of the values are at {amount(end, 4)} or {far}, while half of them lie within "
+            f"{amount(spread * _NORMAL_QUARTILES)} of one another; few rows decide its mean",
         )  # fmt: skip
 
 
