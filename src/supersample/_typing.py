@@ -17,6 +17,8 @@ Floats = npt.NDArray[np.float64]
 Reals = npt.NDArray[np.floating[Any]]
 #: An array of positions or counts.
 Indices = npt.NDArray[np.int64]
+#: True or false for each place.
+Mask = npt.NDArray[np.bool_]
 #: An array of bytes.
 Bytes = npt.NDArray[np.uint8]
 #: What users may pass where points are expected.

@@ -4,10 +4,13 @@ import os
 import shutil
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from engine_parts import dask_frame, spark_frame, written
+
+HELPERS = str(Path(__file__).parents[1] / "helpers")
 
 
 @pytest.fixture(scope="session")
@@ -91,6 +94,7 @@ class SparkEngine:
         builder = SparkSession.builder.master(f"local[{slots},2]").appName("tests")
         for key, value in {
             "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g",
+            "spark.python.daemon.module": "spark_workers", "spark.executorEnv.PYTHONPATH": HELPERS,
             "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF",
         }.items():  # fmt: skip
             builder = builder.config(key, value)

@@ -4,6 +4,7 @@ import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ import supersample as ss
 from engine_parts import OPTIONS, chosen_locally
 from supersample.engines import local
 
+HELPERS = str(Path(__file__).parents[1] / "helpers")
 # A process has Spark of one kind only, so this one has its own.
 PROGRAM = """
 import sys
@@ -19,7 +21,8 @@ import numpy as np
 from pyspark.sql import SparkSession
 import supersample as ss
 
-session = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false").getOrCreate()
+builder = SparkSession.builder.remote("local[2]").config("spark.ui.enabled", "false")
+session = builder.config("spark.python.daemon.module", "spark_workers").getOrCreate()
 frame = session.read.parquet(sys.argv[1])
 assert "connect" in type(frame).__module__
 
@@ -43,7 +46,8 @@ def test_bytes_are_those_of_the_local_engine(folder, tables, tmp_path):
     saved, points = tmp_path / "found.ss", tmp_path / "points.npy"
     program = [sys.executable, "-c", PROGRAM.replace("{options}", repr(OPTIONS)), folder / "0.parquet", saved, points]
     # Testing, the server takes a free port; else always the same one, which another run on this machine may have.
-    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1"}
+    path = os.pathsep.join(filter(None, [HELPERS, os.environ.get("PYTHONPATH")]))
+    environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1", "PYTHONPATH": path}
     done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-4_000:]
     assert ss.load(saved).to_bytes() == local.summarize(tables[:1], **OPTIONS).to_bytes()

@@ -12,12 +12,14 @@ import pytest
 import supersample as ss
 from engine_parts import OPTIONS, SIZES, dask_frame, mixed, reader
 from supersample.engines import local
-from supersample.engines.partition_tasks import tree
+from supersample.engines.partition_tasks import head, spread_rows, tree
 
 
-def test_one_partition_has_the_maps_of_one_stream_and_nearly_its_quality():
+def test_partitions_have_the_maps_of_their_first_rows_and_nearly_the_quality_of_one_stream():
     table = mixed(9_000, 3)
-    one = ss.summarize(iter([table]), **OPTIONS)
+    heads = [table.slice(0, 1_667), table.slice(3_000, 1_667), table.slice(6_000, 1_666)]
+    rest = [table.slice(1_667, 1_333), table.slice(4_667, 1_333), table.slice(7_666)]
+    one = ss.summarize(iter([pa.concat_tables(heads + rest)]), **OPTIONS)
     parts = local.summarize([table.slice(start, 3_000) for start in (0, 3_000, 6_000)], **OPTIONS)
     assert parts.feature_map == one.feature_map
     assert parts.columns == one.columns
@@ -32,9 +34,43 @@ def test_sixteen_partitions_that_differ_end_as_near_as_one_stream():
     data = np.concatenate([rng.normal(3 * rng.normal(size=4), rng.uniform(0.3, 1.5), size=(1_000, 4)) for _ in range(16)])
     one = ss.summarize(iter([data]), prototypes=60, criticisms=0, random_state=0)
     parts = local.summarize(np.split(data, 16), prototypes=60, criticisms=0, random_state=0)
-    points = one.encode(pa.table({f"x{place}": column for place, column in enumerate(data.T)}))
-    merged, streamed = (ss.mmd2(each.encode(each.prototypes), points, kernel=one.kernel) for each in (parts, one))
+    names = [f"x{place}" for place in range(4)]
+    points = parts.encode(pa.table(dict(zip(names, data.T, strict=True))))
+    merged, streamed = (
+        ss.mmd2(parts.encode(each.prototypes.select(names)), points, kernel=parts.kernel) for each in (parts, one)
+    )
     assert np.sqrt(merged / streamed) <= 1.3
+
+
+@pytest.mark.parametrize("sizes", [[700] * 100, [3, 0, 9_000, 5], [10, 20], [200] * 3 + [4_000], [0] * 40 + [6_000] + [0] * 3])
+def test_the_rows_learned_from_are_the_first_of_partitions_spread_over_all(sizes):
+    starts = np.cumsum([0, *sizes])
+    read = []
+
+    def heads(indices, most):
+        read.extend(indices)
+        return [
+            head(index, most, None, pa.table({"x": np.arange(starts[index], starts[index] + sizes[index])}))
+            for index in indices
+        ]
+
+    tables = spread_rows(len(sizes), heads)
+    rows = np.concatenate([table["x"].to_numpy() for table in tables.values()])
+    assert len(rows) == min(5_000, sum(sizes))
+    assert (np.diff(rows) > 0).all()
+    parts = np.searchsorted(starts, rows, side="right") - 1
+    firsts = np.concatenate([np.arange(count) for count in np.unique(parts, return_counts=True)[1]])
+    assert (rows == starts[parts] + firsts).all()
+    if sizes[0] == 700:
+        assert sorted(read) == sorted({place * 100 // 8 for place in range(8)})
+        assert np.unique(parts).tolist() == sorted(read)
+
+
+def test_partitions_in_order_of_a_column_are_learned_from_all_over():
+    data = np.sort(np.random.default_rng(0).normal(50, 9, 40_000))
+    summary = local.summarize([pa.table({"price": part}) for part in np.split(data, 40)], **OPTIONS)
+    assert "unlike the rows learned from" not in {note.kind for note in summary.notes}
+    assert "unlike the rows learned from" in {note.kind for note in ss.summarize(iter([data]), **OPTIONS).notes}
 
 
 def test_partitions_with_equal_rows_draw_differently():

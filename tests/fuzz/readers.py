@@ -38,8 +38,8 @@ class Readers:
         )
         self.saved = _checkpoint(self.folder / "sound.checkpoint", self.table)
         request = restore(self.saved, "a checkpoint").state.request
-        self.heads = [parts.head(index, None, self.table) for index in range(2)]
-        self.empty = parts.warm_up(self.heads, request, "two partitions")
+        self.heads = [parts.head(index, 5_000, None, self.table) for index in range(2)]
+        self.empty = parts.warm_up(dict(enumerate(map(parts.rows_of, self.heads))), request, "two partitions")
         self.parts = [parts.summarize_part(self.empty, index, self.table) for index in range(2)]
         self.request = request
 
@@ -117,7 +117,7 @@ class Readers:
         left, right = self.parts
         match int(rng.integers(0, 5)):
             case 0:
-                parts.warm_up([spoiled(self.heads[0], rng), self.heads[1]], self.request, "two partitions")
+                parts.warm_up({0: parts.rows_of(spoiled(self.heads[0], rng))}, self.request, "two partitions")
             case 1:
                 parts.summarize_part(forged(self.empty, rng, self.parts), 0, self.table)
             case 2:

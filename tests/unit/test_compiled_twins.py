@@ -302,17 +302,22 @@ def bucket_key():
     return {name: (value, 2.0, 45) for name, value in values.items()}
 
 
+ONCE, OFTEN = np.zeros(0, WHOLE), np.array([3, 1, 70_000, 2, 1, 5, 4], WHOLE)
+
+
 def fill_buckets():
     values = np.array([1.0, 1.5, 1.75, 1.0, -3.0, 40.0, 0.0])
     return {
-        "few": (values, 0.0, 0, 7, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
-        "joined": (values, 0.0, 40, 3, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
+        "few": (values, ONCE, 0.0, 0, 7, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
+        "joined": (values, ONCE, 0.0, 40, 3, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
+        "several times": (values, OFTEN, 0.0, 0, 7, np.zeros(16, WHOLE), np.zeros(16, WHOLE)),
     }
 
 
 def add_exactly():
     values = np.array([0.0, 1.0, -2.5e-308, 5e-324, 1.7e308, -3.0, 1e-30])
-    return {"all scales": (values, np.zeros(66, WHOLE), np.zeros(132, WHOLE))}
+    sums = (np.zeros(66, WHOLE), np.zeros(132, WHOLE))
+    return {"all scales": (values, ONCE, *sums), "several times": (values, OFTEN, *sums)}
 
 
 def norms():

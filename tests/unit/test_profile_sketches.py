@@ -78,12 +78,12 @@ def test_ranks_that_are_one_higher_tell_of_twice_as_many_values():
 
 def counted(values):
     words = np.array(values, dtype=np.int64)
-    return frequent.add(Frequent(), hash_words(words.view(np.uint64)), lambda rows: words[rows].tolist())
+    return frequent.add(Frequent(), hash_words(words.view(np.uint64)), lambda rows: words[rows].tolist())[0]
 
 
 def after(state, values):
     words = np.array(values, dtype=np.int64)
-    return frequent.add(state, hash_words(words.view(np.uint64)), lambda rows: words[rows].tolist())
+    return frequent.add(state, hash_words(words.view(np.uint64)), lambda rows: words[rows].tolist())[0]
 
 
 def same(left, right):
@@ -221,6 +221,25 @@ def test_mean_and_deviation_are_rounded_once(values):
 def test_a_distant_mean_costs_no_digits():
     values = np.random.default_rng(0).integers(0, 1000, 10_000) / 8.0
     assert moments.of(values + 2.0**40).sd == moments.of(values).sd
+
+
+@given(st.lists(st.tuples(FINITE, st.integers(1, 9)), min_size=1))
+def test_a_value_that_is_repeated_counts_as_often(pairs):
+    values, repeats = np.array([each for each, _ in pairs]), np.array([times for _, times in pairs], dtype=np.int64)
+    written_out = np.repeat(values, repeats)
+    assert moments.of(values, repeats) == moments.of(written_out)
+    assert_alike(histogram.of(values, 1.0, 0, repeats), histogram.of(written_out, 1.0))
+
+
+def test_the_tally_of_few_values_is_each_of_them_once():
+    words = np.array([5, 7, 5, 5, 9], dtype=np.int64)
+    _, tally = frequent.add(counted([7, 8]), hash_words(words.view(np.uint64)), lambda rows: words[rows].tolist())
+    assert dict(zip(words[tally.places].tolist(), tally.repeats.tolist(), strict=True)) == {5: 3, 7: 1, 9: 1}
+
+
+def test_there_is_no_tally_of_more_values_than_counters():
+    words = np.arange(COUNTERS + 1)
+    assert frequent.add(Frequent(), hash_words(words.view(np.uint64)), lambda rows: words[rows].tolist())[1] is None
 
 
 def test_too_few_values():

@@ -24,19 +24,22 @@ _SIGN_SHIFT = np.uint64(63)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
-def add_exactly(values: Floats, totals: Integers, squares: Integers) -> None:
+def add_exactly(values: Floats, repeats: Integers, totals: Integers, squares: Integers) -> None:
     """Add finite values to `totals` and their squares to `squares`: sums of digit[j] * 2^(32 j), in units of the last digit.
 
-    Each value changes a digit by less than 2^33, so that no digit overflows in fewer than 2^30 values.
+    repeats: how often each value is added; empty means once. Each time changes a digit by less than 2^33, so that no digit
+    overflows in fewer than 2^30 additions.
     """
+    repeated = repeats.size > 0
     for i in range(values.size):
+        times = repeats[i] if repeated else np.int64(1)
         bits = np.float64(values[i]).view(np.uint64)
         mantissa = bits & _FRACTION
         place = np.int64((bits >> _EXPONENT_SHIFT) & _EXPONENTS)
         if place > 0:
             mantissa |= _LEADING
             place -= np.int64(1)
-        sign = np.int64(1) - np.int64(2) * np.int64(bits >> _SIGN_SHIFT)
+        sign = times * (np.int64(1) - np.int64(2) * np.int64(bits >> _SIGN_SHIFT))
 
         at = place >> 5
         shift = np.uint64(place & 31)
@@ -54,14 +57,14 @@ def add_exactly(values: Floats, totals: Integers, squares: Integers) -> None:
         at = place >> 4
         shift = np.uint64((2 * place) & 31)
         flow = (last & _MASK) << shift
-        squares[at] += np.int64(flow & _MASK)
+        squares[at] += times * np.int64(flow & _MASK)
         flow = ((middle & _MASK) << shift) + (flow >> _HALF)
-        squares[at + 1] += np.int64(flow & _MASK)
+        squares[at + 1] += times * np.int64(flow & _MASK)
         flow = ((first & _MASK) << shift) + (flow >> _HALF)
-        squares[at + 2] += np.int64(flow & _MASK)
+        squares[at + 2] += times * np.int64(flow & _MASK)
         flow = ((first >> _HALF) << shift) + (flow >> _HALF)
-        squares[at + 3] += np.int64(flow & _MASK)
-        squares[at + 4] += np.int64(flow >> _HALF)
+        squares[at + 3] += times * np.int64(flow & _MASK)
+        squares[at + 4] += times * np.int64(flow >> _HALF)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)

@@ -117,20 +117,24 @@ def bucket_key(value: float, centre: float, shift: int) -> np.int64:
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
-def fill_buckets(values: Floats, centre: float, shift: int, most: int, keys: Integers, counts: Integers) -> int:
+def fill_buckets(
+    values: Floats, repeats: Integers, centre: float, shift: int, most: int, keys: Integers, counts: Integers
+) -> int:
     """Count values by bucket in an open table, and drop one more bit of all keys when more than `most` are in use.
 
-    Returns the shift reached. keys, counts: zeros, with 2^q places, more than `most`. The buckets depend on the set of values
-    only: a bit is dropped just if some of the values need more than `most` buckets with it, and then all of them do.
+    Returns the shift reached. repeats: how often each value is counted; empty means once. keys, counts: zeros, with 2^q places,
+    more than `most`. The buckets depend on the set of values only: a bit is dropped just if some of the values need more than
+    `most` buckets with it, and then all of them do.
     """
     used = 0
+    repeated = repeats.size > 0
     for i in range(values.size):
         key = bucket_key(values[i], centre, shift)
         slot = _slot_of(key, keys, counts)
         if counts[slot] == 0:
             keys[slot] = key
             used += 1
-        counts[slot] += 1
+        counts[slot] += repeats[i] if repeated else np.int64(1)
         while used > most:
             shift += 1
             old_keys = keys.copy()

@@ -4,7 +4,7 @@ Uses a `distributed` client if there is one, otherwise the scheduler that Dask i
 """
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -16,7 +16,6 @@ from supersample._text import one_line
 from supersample.engines.job import Job
 from supersample.engines.partition_tasks import (
     finish,
-    growing,
     head,
     label_of,
     merge_parts,
@@ -38,14 +37,14 @@ _RETRIES = 3
 def run(frame: Any, job: Job) -> Summary:
     """Summarise a Dask DataFrame or Array on its workers.
 
-    The partitions that hold the first 5,000 rows are read once more than the others. A worker holds a partition and the states
-    that it is merging; the caller receives the state of the whole.
+    Up to 8 partitions, spread over all, are read once more than the others, and more of them if these have fewer than 5,000
+    rows. A worker holds a partition and the states that it is merging; the caller receives the state of the whole.
     """
     parts = partitions(frame)
     label = label_of(len(parts))
-    empty = dask.delayed(job.begin(_heads(parts, job.request.weight), label))
+    empty = dask.delayed(job.begin(_Cluster(parts), label))
     leaves = [dask.delayed(summarize_part)(empty, index, part) for index, part in enumerate(parts)]
-    (data,) = _computed([tree(leaves, dask.delayed(merge_parts))], parts, 0, progress=job.progress)
+    (data,) = _computed([tree(leaves, dask.delayed(merge_parts))], dict(enumerate(parts)), progress=job.progress)
     return finish(data, label)
 
 
@@ -68,25 +67,30 @@ def partitions(frame: Any) -> list[Any]:
 
 
 class _Cluster:
-    """The partitions of a frame, for distributed herding."""
+    """The partitions of a frame."""
 
     def __init__(self, parts: list[Any]) -> None:
         self.parts = parts
 
-    def heads(self) -> Iterator[bytes]:
-        return _heads(self.parts, None)
+    @property
+    def count(self) -> int:
+        return len(self.parts)
+
+    def heads(self, indices: Sequence[int], most: int, weight: str | None = None) -> list[bytes]:
+        lazy = [dask.delayed(head)(index, most, weight, self.parts[index]) for index in indices]
+        return _computed(lazy, {index: self.parts[index] for index in indices})
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
         shared = dask.delayed(work)
         lazy = [dask.delayed(_call)(shared, index, part) for index, part in enumerate(self.parts)]
-        return _computed(lazy, self.parts, 0)
+        return _computed(lazy, dict(enumerate(self.parts)))
 
     def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
-        count = len(self.parts)
+        count = self.count
         cutting, working = dask.delayed(split), dask.delayed(work)
         dealt = [dask.delayed(_call, nout=count)(cutting, index, part) for index, part in enumerate(self.parts)]
         chosen = [dask.delayed(_call)(working, [each[group] for each in dealt]) for group in range(count)]
-        return _computed(chosen, self.parts, 0)
+        return _computed(chosen, dict(enumerate(self.parts)))
 
 
 def _call(work: Callable[..., Any], *arguments: Any) -> Any:
@@ -99,43 +103,33 @@ def cluster(frame: Any) -> _Cluster:
     return _Cluster(partitions(frame))
 
 
-def _heads(parts: list[Any], weight: str | None) -> Iterator[bytes]:
-    for group in growing(len(parts)):
-        lazy = [dask.delayed(head)(index, weight, parts[index]) for index in group]
-        yield from _computed(lazy, parts[group.start : group.stop], group.start)
-
-
-def _computed(wanted: list[Any], parts: list[Any], first: int, *, progress: bool = False) -> list[bytes]:
+def _computed(wanted: list[Any], parts: Mapping[int, Any], *, progress: bool = False) -> list[bytes]:
     """Compute lazy values; if that fails, raise an error that names the partition.
 
-    parts: the partitions that the values come from; first: the index of the first of them. Errors of our own functions name
-    their partition. If a partition could not be read, the scheduler of a cluster is asked for it; without a cluster, the
-    partitions are read once more to find it.
+    parts: the partitions that the values come from, by index. Errors of our own functions name their partition. If a partition
+    could not be read, the scheduler of a cluster is asked for it; without a cluster, the partitions are read once more to find
+    it.
     """
     client = _client()
-    return (
-        _here(wanted, parts, first, progress=progress)
-        if client is None
-        else _by_client(client, wanted, parts, first, progress=progress)
-    )
+    return _here(wanted, parts, progress=progress) if client is None else _by_client(client, wanted, parts, progress=progress)
 
 
-def _here(wanted: list[Any], parts: list[Any], first: int, *, progress: bool) -> list[bytes]:
+def _here(wanted: list[Any], parts: Mapping[int, Any], *, progress: bool) -> list[bytes]:
     try:
         with _bar() if progress else nullcontext():
             return list(dask.compute(*wanted))
     except SupersampleError:
         raise
     except Exception as error:
-        for index, part in enumerate(parts):
+        for index, part in parts.items():
             try:
                 part.compute()
             except Exception as cause:
-                raise unreadable(first + index, cause) from error
+                raise unreadable(index, cause) from error
         raise _stopped(error) from error
 
 
-def _by_client(client: Any, wanted: list[Any], parts: list[Any], first: int, *, progress: bool) -> list[bytes]:
+def _by_client(client: Any, wanted: list[Any], parts: Mapping[int, Any], *, progress: bool) -> list[bytes]:
     futures: list[Any] = []
     try:
         futures = client.compute(wanted, retries=_RETRIES)
@@ -146,7 +140,7 @@ def _by_client(client: Any, wanted: list[Any], parts: list[Any], first: int, *, 
     except SupersampleError:
         raise
     except Exception as error:
-        blamed = [first + index for index in _blamed(client, futures, parts)]
+        blamed = _blamed(client, futures, parts)
         raise (unreadable(" or ".join(map(str, blamed)), error) if blamed else _stopped(error)) from error
     finally:
         client.cancel(futures)  # after a failure, the remaining tasks are of no use
@@ -156,7 +150,7 @@ def _stopped(error: Exception) -> InputError:
     return stopped("Dask", type(error).__name__, one_line(error))
 
 
-def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> list[int]:
+def _blamed(client: Any, futures: list[Any], parts: Mapping[int, Any]) -> list[int]:
     """Return the partitions that need the tasks blamed by the scheduler; none if it blames a task that several need.
 
     If a worker dies, Dask counts that against every task that it had, so that a healthy partition may be blamed with the one
@@ -175,8 +169,8 @@ def _blamed(client: Any, futures: list[Any], parts: list[Any]) -> list[int]:
         keys = client.run_on_scheduler(blamed_for, keys=failed) if failed else []
     except Exception:
         return []  # the scheduler does not answer: an error without the number is better than none
-    needed = [set(cull(dict(part.dask), [part.key])[0]) for part in parts]
-    needing = [[index for index, tasks in enumerate(needed) if key in tasks] for key in keys]
+    needed = {index: set(cull(dict(part.dask), [part.key])[0]) for index, part in parts.items()}
+    needing = [[index for index, tasks in needed.items() if key in tasks] for key in keys]
     return sorted({each[0] for each in needing if len(each) == 1})
 
 

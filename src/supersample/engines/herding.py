@@ -15,13 +15,13 @@ from supersample._typing import Floats
 from supersample._validation import check_count
 from supersample.embedding import moments
 from supersample.engines.herding_tasks import METHODS, arrays_of, choose_from, deal_out, embed, matrix, moments_of
-from supersample.engines.partition_tasks import rows_of, tree
+from supersample.engines.partition_tasks import spread_rows, tree
 from supersample.engines.protocol import Cluster
 from supersample.errors import InputError
 from supersample.kernels import as_kernel
 from supersample.measures.mean_only import MeanOnly
 from supersample.selection import Selection
-from supersample.selection.stream.plan import WARM_UP, Plan, Settings, make_plan
+from supersample.selection.stream.plan import Plan, Settings, make_plan
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Distributed", "select"]
@@ -43,7 +43,7 @@ def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distrib
     """Choose m rows of a cluster's frame by Algorithm 2, with as many random parts as the frame has partitions.
 
     Without a target, the rows themselves are the target: a first pass computes their mean features, and held-out features
-    measure the s + 1 results. A "median" bandwidth is that of the first rows. Each part costs 1 / s of a single run, and the
+    measure the s + 1 results. A "median" bandwidth is that of some rows. Each part costs 1 / s of a single run, and the
     parts run in parallel; the last run has s m candidates and runs on the caller. A worker holds its share of the rows.
     """
     given = {name: value for name, value in options.items() if name not in ("candidates", "m")}
@@ -91,17 +91,12 @@ def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], off
 
 def _first_points(cluster: Cluster) -> tuple[list[str], Floats]:
     """Return the column names, and as many rows as a warm-up needs, or all if there are fewer."""
-    names: list[str] = []
-    held: list[Floats] = []
-    for each in cluster.heads():
-        table = rows_of(each)
-        names = names or table.schema.names
-        held += [matrix(batch, names) for batch in table.to_batches() if batch.num_rows]
-        if sum(map(len, held)) >= WARM_UP:
-            break
-    if not held:
+    tables = spread_rows(cluster.count, cluster.heads)
+    if not tables:
         raise InputError("candidates must have at least one row, got none")
-    return names, np.concatenate(held)[:WARM_UP]
+    batches = [batch for table in tables.values() for batch in table.to_batches()]
+    names = batches[0].schema.names
+    return names, np.concatenate([matrix(batch, names) for batch in batches])
 
 
 def _planned(given: dict[str, Any], points: Floats, m: int, seed: Seed) -> Plan | None:

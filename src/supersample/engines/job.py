@@ -1,28 +1,43 @@
 """The arguments of a run over partitions, checked before anything is read."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
-from supersample.engines.partition_tasks import packed, warm_up
+from supersample.engines.partition_tasks import packed, spread_rows, warm_up
 from supersample.errors import InputError, InputTypeError
 from supersample.summary.state import Request, WarmUp
 from supersample.summary.summarizing import Options
 
-__all__ = ["Job", "job_of"]
+__all__ = ["Job", "Parts", "job_of"]
+
+
+class Parts(Protocol):
+    """Partitions whose first rows can be looked at."""
+
+    @property
+    def count(self) -> int:
+        """How many partitions there are."""
+
+    def heads(self, indices: Sequence[int], most: int, weight: str | None = None) -> list[bytes]:
+        """Return the first rows of these partitions, at most so many of each, as `partition_tasks.head` does."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A request, and with like= the empty state that partitions start from; without like=, it comes from the first rows."""
+    """A request, and with like= the empty state that partitions start from; without like=, it comes from some of the rows."""
 
     request: Request
     like: WarmUp | None
     progress: bool
 
-    def begin(self, heads: Iterable[bytes], label: str) -> bytes:
-        """Return the empty state that every partition starts from; with like=, no head is read."""
-        return warm_up(heads, self.request, label) if self.like is None else packed(self.like)
+    def begin(self, parts: Parts, label: str) -> bytes:
+        """Return the empty state that every partition starts from; with like=, no row is read for it."""
+        if self.like is not None:
+            return packed(self.like)
+        weight = self.request.weight
+        tables = spread_rows(parts.count, lambda indices, most: parts.heads(indices, most, weight))
+        return warm_up(tables, self.request, label)
 
 
 def job_of(options: Mapping[str, Any]) -> Job:

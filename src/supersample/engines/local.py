@@ -1,7 +1,7 @@
 """The reference engine: one partition after the other in this process. The other engines must give the same bytes."""
 
 import inspect
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from supersample.engines.job import Job, job_of
@@ -29,13 +29,17 @@ def summarize(parts: Sequence[Any], **options: Any) -> Summary:
 
 
 class _Cluster:
-    """Partitions in this process, for distributed herding."""
+    """Partitions in this process."""
 
     def __init__(self, parts: Sequence[Any]) -> None:
         self.parts = parts
 
-    def heads(self) -> Iterator[bytes]:
-        return (head(index, None, source) for index, source in enumerate(self.parts))
+    @property
+    def count(self) -> int:
+        return len(self.parts)
+
+    def heads(self, indices: Sequence[int], most: int, weight: str | None = None) -> list[bytes]:
+        return [head(index, most, weight, self.parts[index]) for index in indices]
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
         return [work(index, source) for index, source in enumerate(self.parts)]
@@ -55,6 +59,5 @@ def run(parts: Sequence[Any], job: Job) -> Summary:
     if len(parts) == 0:
         raise InputError("source must have at least one partition, got none")
     label = label_of(len(parts))
-    heads = (head(index, job.request.weight, source) for index, source in enumerate(parts))
-    empty = job.begin(heads, label)
+    empty = job.begin(_Cluster(parts), label)
     return finish(tree([summarize_part(empty, index, source) for index, source in enumerate(parts)], merge_parts), label)

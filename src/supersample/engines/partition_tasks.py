@@ -1,11 +1,11 @@
 """The tasks of every engine, as functions from bytes to bytes: none of our objects is pickled on the way.
 
-An engine reads the heads of the first partitions, turns them into the empty state that all partitions start from (`warm_up`),
-summarises each partition (`summarize_part`) and merges neighbours (`merge_parts`, in the shape of `tree`). The result depends
-only on the partitions and their order, never on which worker runs a task, when, or how often.
+An engine reads the heads of some partitions (`spread_rows`), turns them into the empty state that all partitions start from
+(`warm_up`), summarises each partition (`summarize_part`) and merges neighbours (`merge_parts`, in the shape of `tree`). The
+result depends only on the partitions and their order, never on which worker runs a task, when, or how often.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -26,13 +26,14 @@ from supersample.summary.state_file import restore, store
 __all__ = [
     "failed",
     "finish",
-    "growing",
     "head",
     "label_of",
     "merge_parts",
     "naming",
     "packed",
     "rows_of",
+    "spread",
+    "spread_rows",
     "stopped",
     "summarize_part",
     "tree",
@@ -44,6 +45,8 @@ T = TypeVar("T")
 
 #: The bytes of a partition without rows.
 NOTHING = b""
+#: Partitions whose first rows a warm-up looks at, if these have enough rows.
+SPREAD = 8
 
 
 def label_of(n_parts: int) -> str:
@@ -51,15 +54,15 @@ def label_of(n_parts: int) -> str:
     return plural(n_parts, "partition")
 
 
-def head(index: int, weight: str | None, source: Any) -> bytes:
-    """Return the first rows of a partition, as many as a warm-up needs, as an Arrow stream.
+def head(index: int, most: int, weight: str | None, source: Any) -> bytes:
+    """Return the first rows of a partition, at most so many, as an Arrow stream.
 
     Rows of weight zero are skipped: they carry no information, and there may be any number of them.
     """
     held: list[pa.RecordBatch] = []
     with naming(index):
         given = open_source(source)
-        missing = WARM_UP
+        missing = most
         for batch in given.batches(0):
             some = _counting(batch, weight).slice(0, missing)
             held.append(some)
@@ -70,7 +73,9 @@ def head(index: int, weight: str | None, source: Any) -> bytes:
 
 
 def rows_of(head: bytes) -> pa.Table:
-    """Return the rows that `head` returned."""
+    """Return the rows that `head` returned; none for an engine's empty partition."""
+    if not head:
+        return pa.table({})
     try:
         table = pa.ipc.open_stream(head).read_all()
         table.validate(full=True)
@@ -82,25 +87,59 @@ def rows_of(head: bytes) -> pa.Table:
     return table
 
 
-def warm_up(heads: Iterable[bytes], request: Request, label: str) -> bytes:
-    """Fix schema, encoding and feature maps from the first rows in the order of partitions; return an empty state with them.
+def spread_rows(n_parts: int, heads: Callable[[Sequence[int], int], Iterable[bytes]]) -> dict[int, pa.Table]:
+    """Return as many rows as a warm-up needs, or all if there are fewer: the first ones of partitions spread over all of them.
 
-    heads: those of the partitions, in order; no more are read than needed.
+    heads: returns the heads of these partitions, at most so many rows of each. If equal numbers from each do not suffice,
+    because some partitions are short, more are taken from the first ones that have more. Returns tables with rows, by partition
+    and in their order.
     """
-    tables: list[pa.Table] = []
-    missing = WARM_UP
-    for each in heads:
-        table = rows_of(each).slice(0, missing)
-        if table.num_rows:
-            tables.append(table)
-            missing -= table.num_rows
-        if missing == 0:
-            break
+    found: dict[int, pa.Table] = {}
+    most = -(-WARM_UP // min(n_parts, SPREAD))
+
+    def read(group: Sequence[int], most: int) -> bool:
+        found.update(zip(group, map(rows_of, heads(group, most)), strict=True))
+        return bool(sum(table.num_rows for table in found.values()) >= WARM_UP)
+
+    if not any(read(group, most) for group in spread(n_parts)):
+        longer = [index for index in range(n_parts) if found[index].num_rows == most]
+        any(read([index], WARM_UP) for index in longer)
+    tables, missing = {}, WARM_UP
+    for index in sorted(index for index, table in found.items() if table.num_rows):
+        if missing > 0:
+            tables[index] = found[index].slice(0, missing)
+            missing -= tables[index].num_rows
+    return tables
+
+
+def spread(n_parts: int) -> Iterator[list[int]]:
+    """Yield groups of partitions, each spread evenly over all of them: 8, as many between these, then twice as many, ...
+
+    >>> [len(group) for group in spread(100)], next(spread(100))[:4]
+    ([8, 8, 16, 32, 36], [0, 12, 25, 37])
+    """
+    seen: set[int] = set()
+    size = SPREAD
+    while len(seen) < n_parts:
+        group = sorted({place * n_parts // size for place in range(size)} - seen)
+        seen.update(group)
+        size *= 2
+        yield group
+
+
+def warm_up(tables: Mapping[int, pa.Table], request: Request, label: str) -> bytes:
+    """Fix schema, encoding and feature maps from some rows of partitions, by index; return an empty state with them."""
     if not tables:
         what = "row" if request.weight is None else f"row of positive weight in column {request.weight!r}"
         raise InputError(f"source must have at least one {what}, got none from {label}")
-    without(open_source(tables[0]), request.options.drop)  # refuses names of columns that there are none of
-    return packed(states.learned_from(request, tables, label))
+    without(open_source(next(iter(tables.values()))), request.options.drop)  # refuses names that no column has
+    try:
+        return packed(states.learned_from(request, list(tables.values()), label))
+    except SupersampleError:
+        for index, table in tables.items():  # the error names neither the partition nor the row in it
+            with naming(index):
+                states.gathered(request, [table], label)
+        raise
 
 
 def packed(state: State) -> bytes:
@@ -149,19 +188,6 @@ def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:
         pairs = [merge(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
         level = pairs + level[len(pairs) * 2 :]
     return level[0]
-
-
-def growing(n_parts: int) -> Iterator[range]:
-    """Cut partitions into groups of 1, 1, 2, 4, ...: the first mostly has enough rows for a warm-up.
-
-    >>> list(growing(5))
-    [range(0, 1), range(1, 2), range(2, 4), range(4, 5)]
-    """
-    start = 0
-    while start < n_parts:
-        stop = min(n_parts, max(1, 2 * start))
-        yield range(start, stop)
-        start = stop
 
 
 def unreadable(index: int | str, error: BaseException) -> SupersampleError:

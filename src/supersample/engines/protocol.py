@@ -4,20 +4,17 @@ The work itself is in `partition_tasks` and `herding_tasks`, as functions from b
 partitions and the results back. `local` is the shortest one, and all others must give its bytes.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, Protocol
 
-from supersample.engines.job import Job
+from supersample.engines.job import Job, Parts
 from supersample.summary import Summary
 
 __all__ = ["Cluster", "Engine"]
 
 
-class Cluster(Protocol):
+class Cluster(Parts, Protocol):
     """The partitions of a frame: work on each in order, and on groups of rows from all of them."""
-
-    def heads(self) -> Iterator[bytes]:
-        """Yield the first rows of partitions, in order and lazily."""
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
         """Return work(index, rows) for each partition."""

@@ -1,9 +1,11 @@
 """Summaries of Spark frames: a state for each partition from its Arrow batches, rounds of merges, and one small result.
 
-Only DataFrames are used, no RDDs, so that it works through Spark Connect too. Spark's own pages show the progress of a run.
+Only DataFrames are used, so that it works through Spark Connect too, except to start some partitions alone, where that is not
+possible. Spark's own pages show the progress of a run.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -11,8 +13,8 @@ import pyarrow as pa
 from pyspark import StorageLevel, TaskContext
 
 from supersample.engines.job import Job
-from supersample.engines.partition_tasks import NOTHING, finish, growing, head, label_of, merge_parts, summarize_part
-from supersample.engines.spark_failures import spark_errors
+from supersample.engines.partition_tasks import NOTHING, finish, head, label_of, merge_parts, summarize_part
+from supersample.engines.spark_failures import is_remote, spark_errors
 from supersample.errors import InputError, InputTypeError
 from supersample.records.sources.frames import name_of
 from supersample.summary import Summary
@@ -28,17 +30,18 @@ _ARROW = pa.schema([("part", pa.int64()), ("state", pa.binary())])
 def run(frame: Any, job: Job) -> Summary:
     """Summarise a Spark DataFrame on its workers.
 
-    The partitions that hold the first 5,000 rows are started once more than the others. A Python worker holds a batch of rows
-    and one state, or the two that it merges, whatever the size of a partition; the driver receives the state of the whole. The
-    states of all partitions stay on the workers' disks until they are merged.
+    The first rows of up to 8 partitions, spread over all, are read once more than the others, and of more partitions if these
+    have fewer than 5,000 rows. A Python worker holds a batch of rows and one state, or the two that it merges, whatever the
+    size of a partition; the driver receives the state of the whole. The states of all partitions stay on the workers' disks
+    until they are merged.
     """
     frame = _checked(frame)
-    empty = job.begin(_heads(frame, job.request.weight), "the Spark DataFrame")
+    empty = job.begin(_Cluster(frame), "the Spark DataFrame")
     with spark_errors(frame, "one summary for each partition"):
         states = _each(frame, lambda index, rows: summarize_part(empty, index, rows)).persist(StorageLevel.DISK_ONLY)
     try:
         with spark_errors(frame, "one summary for each partition", parts=True):
-            n_parts = 1 + max((row.part for row in states.select("part").collect()), default=0)
+            n_parts = _count(states)
         with spark_errors(frame, f"merge of {n_parts} summaries"):
             found = _merged(states, n_parts).collect()
     finally:
@@ -47,19 +50,28 @@ def run(frame: Any, job: Job) -> Summary:
 
 
 class _Cluster:
-    """The partitions of a frame, for distributed herding."""
+    """The partitions of a frame. Through Spark Connect, all of them are started where some would do."""
 
     def __init__(self, frame: Any) -> None:
-        self.frame = _checked(frame)
-        self.count = 0
+        self.frame = frame
 
-    def heads(self) -> Iterator[bytes]:
-        return _heads(self.frame, None)
+    @cached_property
+    def count(self) -> int:
+        with spark_errors(self.frame, "number of partitions", parts=True):
+            states = _each(self.frame, lambda _, __: NOTHING, only=frozenset())
+            return _count(states) if is_remote(self.frame) else int(states.rdd.getNumPartitions())
+
+    def heads(self, indices: Sequence[int], most: int, weight: str | None = None) -> list[bytes]:
+        chosen = frozenset(indices)
+        with spark_errors(self.frame, "first rows", parts=True):
+            states = _each(self.frame, lambda index, rows: head(index, most, weight, rows), only=chosen)
+            rows = states.collect() if is_remote(self.frame) else _collect_only(states, indices)
+        found = {row.part: bytes(row.state) for row in rows}
+        return [found.get(index, NOTHING) for index in indices]
 
     def each(self, work: Callable[[int, Any], bytes]) -> list[bytes]:
         with spark_errors(self.frame, "first pass", parts=True):
             rows = _each(self.frame, lambda index, rows: work(index, rows), empty=work).collect()
-        self.count = len(rows)
         return [bytes(row.state) for row in sorted(rows, key=lambda row: row.part)]
 
     def grouped(self, split: Callable[[int, Any], list[bytes]], work: Callable[[list[bytes]], bytes]) -> list[bytes]:
@@ -82,7 +94,7 @@ class _Cluster:
 
 def cluster(frame: Any) -> _Cluster:
     """Return the partitions of a frame for distributed herding."""
-    return _Cluster(frame)
+    return _Cluster(_checked(frame))
 
 
 def _checked(frame: Any) -> Any:
@@ -96,25 +108,34 @@ def _checked(frame: Any) -> Any:
     return frame
 
 
-def _heads(frame: Any, weight: str | None) -> Iterator[bytes]:
-    """Yield heads of partitions in order. `take` runs the first partitions first, and no more than it needs."""
-    with spark_errors(frame, "first rows"):
-        heads = _each(frame, lambda index, rows: head(index, weight, rows))
-    for group in growing(1 << 30):
-        with spark_errors(frame, "first rows", parts=True):
-            rows = heads.take(group.stop)
-        yield from (bytes(row.state) for row in rows[group.start :] if row.state)
-        if len(rows) < group.stop:
-            return
+def _count(states: Any) -> int:
+    """Return the number of partitions, given the frame that `_each` returned."""
+    return 1 + max((int(row.part) for row in states.select("part").collect()), default=0)
 
 
-def _each(frame: Any, work: Callable[[int, Any], bytes], *, empty: Callable[[int, Any], bytes] = lambda _, __: NOTHING) -> Any:
-    """Return a frame of one row for each partition: its index, and `work` of its rows, or `empty` if it has none."""
+def _collect_only(states: Any, indices: Sequence[int]) -> list[Any]:
+    """Return the rows of some partitions; the others are not started."""
+    return list(states.sparkSession.sparkContext.runJob(states.rdd, list, partitions=list(indices)))
+
+
+def _each(
+    frame: Any,
+    work: Callable[[int, Any], bytes],
+    *,
+    empty: Callable[[int, Any], bytes] = lambda _, __: NOTHING,
+    only: Container[int] | None = None,
+) -> Any:
+    """Return a frame of one row for each partition: its index, and `work` of its rows, or `empty` if it has none.
+
+    only: the partitions to read, all if None; nothing is read of others, and their state is empty.
+    """
     plain, names = _plainly(frame)
 
     def work_on(batches: Batches) -> Iterator[pa.RecordBatch]:
-        index, some = _index(), _some(batches, names)
-        state = empty(index, None) if some is None else work(index, some)
+        index, state = _index(), NOTHING
+        if only is None or index in only:
+            some = _some(batches, names)
+            state = empty(index, None) if some is None else work(index, some)
         yield pa.RecordBatch.from_pydict({"part": [index], "state": [state]}, schema=_ARROW)
 
     return plain.mapInArrow(work_on, _SCHEMA)

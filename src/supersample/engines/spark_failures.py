@@ -19,11 +19,16 @@ from supersample._text import one_line
 from supersample.engines.partition_tasks import failed, stopped
 from supersample.errors import SupersampleError
 
-__all__ = ["spark_errors"]
+__all__ = ["is_remote", "spark_errors"]
 
 _DESCRIPTION = "spark.job.description"
 #: Milliseconds to wait for the status store.
 _PATIENCE = 10_000
+
+
+def is_remote(frame: Any) -> bool:
+    """Return whether a frame is worked on through Spark Connect."""
+    return "connect" in type(frame).__module__
 
 
 @contextmanager
@@ -32,7 +37,7 @@ def spark_errors(frame: Any, what: str, *, parts: bool = False) -> Iterator[None
 
     parts: the last stage has one task for each partition of the frame, so a task that fails there is named as a partition.
     """
-    context = None if "connect" in type(frame).__module__ else frame.sparkSession.sparkContext
+    context = None if is_remote(frame) else frame.sparkSession.sparkContext
     description = f"supersample: {what} ({uuid4().hex[:8]})"  # unique: other threads may run jobs at the same time
     before = None if context is None else context.getLocalProperty(_DESCRIPTION)
     if context is not None:

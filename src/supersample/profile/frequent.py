@@ -14,6 +14,7 @@ A column of ids or free text thus keeps no values at all after some hundreds of 
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from supersample._hashing import Hashes
 from supersample._stored import INDICES, INTEGER, TEXT, any_of, stored, tuple_of
 from supersample._typing import Indices
 
-__all__ = ["COUNTERS", "LONGEST", "Frequent", "Value", "add", "merge", "shortened"]
+__all__ = ["COUNTERS", "LONGEST", "Frequent", "Tally", "Value", "add", "merge", "shortened"]
 
 #: A value as it is kept: text, or the 64 bits of a number as a whole number.
 Value = str | int
@@ -75,14 +76,26 @@ class Frequent:
         require(all(len(each) <= LONGEST + 1 for each in self.values if isinstance(each, str)), "a frequent value is too long")
 
 
-def add(state: Frequent, hashes: Hashes, value_at: Callable[[Indices], Sequence[Value]]) -> Frequent:
-    """Return the summary after more values, given by their hashes; `value_at` returns the values of some of them by place."""
+class Tally(NamedTuple):
+    """Where each different value of some rows stands once, and how often it occurs there."""
+
+    places: Indices
+    repeats: Indices
+
+
+def add(state: Frequent, hashes: Hashes, value_at: Callable[[Indices], Sequence[Value]]) -> tuple[Frequent, Tally | None]:
+    """Return the summary after more values, and their tally if all of them found a counter.
+
+    The values are given by their hashes; `value_at` returns some of them by place.
+    """
     held, counts = np.zeros(COUNTERS, dtype=np.uint64), np.zeros(COUNTERS, dtype=np.int64)
     rows = np.full(COUNTERS, -1, dtype=np.int64)
     n_held = state.hashes.size
     held[:n_held], counts[:n_held] = state.hashes.view(np.uint64), state.counts
+    before = counts.copy()
     slots = np.empty(_SLOTS, dtype=np.int64)
     n_held, lowered = sketches.count_frequent(hashes, held, counts, rows, n_held, slots)
+    tally = None if lowered else Tally(rows[rows >= 0], (counts - before)[rows >= 0])
     found = held[:n_held].view(np.int64), counts[:n_held]
     order = _order(*found)
     hashes_after, counts_after, rows_after = found[0][order], found[1][order], rows[:n_held][order]
@@ -92,7 +105,7 @@ def add(state: Frequent, hashes: Hashes, value_at: Callable[[Indices], Sequence[
     new = [place for place, each in enumerate(kept) if each not in known]
     fresh = value_at(rows_after[np.array(new, dtype=np.int64)]) if new else ()
     known |= zip((kept[place] for place in new), fresh, strict=True)
-    return Frequent(hashes_after, counts_after, bound, tuple(known[each] for each in kept))
+    return Frequent(hashes_after, counts_after, bound, tuple(known[each] for each in kept)), tally
 
 
 def merge(left: Frequent, right: Frequent) -> Frequent:

@@ -104,10 +104,11 @@ class Histogram:
         return int(sketches.bucket_key(value, self.centre, self.level))
 
 
-def of(values: Floats, centre: float, level: int = 0) -> Histogram:
-    """Return the histogram of finite values, with at least this many bits given up."""
+def of(values: Floats, centre: float, level: int = 0, repeats: Indices | None = None) -> Histogram:
+    """Return the histogram of finite values, with at least this many bits given up; repeats: how often each occurs, or once."""
     keys, counts = np.zeros(_SLOTS, dtype=np.int64), np.zeros(_SLOTS, dtype=np.int64)
-    level = sketches.fill_buckets(values, centre, level, MOST_BUCKETS, keys, counts)
+    times = _nothing() if repeats is None else repeats
+    level = sketches.fill_buckets(values, times, centre, level, MOST_BUCKETS, keys, counts)
     used = np.flatnonzero(counts)
     order = used[np.argsort(keys[used])]
     return Histogram(centre, level, keys[order], counts[order])

@@ -92,11 +92,13 @@ class Moments:
         require(self.count != 1 or self._scatter() == 0, "one value has a deviation")
 
 
-def of(values: Floats) -> Moments:
-    """Return the moments of finite values."""
+def of(values: Floats, repeats: Indices | None = None) -> Moments:
+    """Return the moments of finite values; repeats: how often each occurs, once if None."""
     totals, squares = np.zeros(VALUE_DIGITS, dtype=np.int64), np.zeros(SQUARE_DIGITS, dtype=np.int64)
-    exact.add_exactly(values, totals, squares)
-    return Moments(values.size, _number(totals, LAST_EXPONENT), _number(squares, 2 * LAST_EXPONENT))
+    times = np.zeros(0, dtype=np.int64) if repeats is None else repeats
+    exact.add_exactly(values, times, totals, squares)
+    count = values.size if repeats is None else int(repeats.sum())
+    return Moments(count, _number(totals, LAST_EXPONENT), _number(squares, 2 * LAST_EXPONENT))
 
 
 def merge(left: Moments, right: Moments) -> Moments:

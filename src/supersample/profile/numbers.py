@@ -3,19 +3,29 @@
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
 
 from supersample._checks import require
 from supersample._stored import INTEGER, NUMBER, any_of, instance_of, optional, stored
-from supersample._typing import Floats
+from supersample._typing import Floats, Indices, Mask
 from supersample.profile import histogram, moments
 from supersample.profile.forms import Form
 from supersample.profile.frequent import Frequent
 from supersample.profile.histogram import Histogram
 from supersample.profile.moments import Moments
 
-__all__ = ["Numbers", "add", "merge", "quantile"]
+__all__ = ["Measured", "Numbers", "add", "merge", "quantile"]
+
+
+class Measured(NamedTuple):
+    """Values as float64, times in seconds, and the extremes of the finite ones as `Numbers` keeps them."""
+
+    floats: Floats
+    minimum: int | float | None
+    maximum: int | float | None
+
 
 _EXTREME = optional(any_of(INTEGER, NUMBER))
 
@@ -85,18 +95,19 @@ class Numbers:
         require(count * Fraction(least) <= total <= count * Fraction(largest), "the mean is outside the extremes")
 
 
-def add(state: Numbers, floats: Floats, minimum: int | float | None, maximum: int | float | None) -> Numbers:
-    """Return the statistics after more values, none of them NaN; the extremes are those of the finite ones among them."""
-    finite = floats[np.isfinite(floats)]
+def add(state: Numbers, values: Measured, repeats: Indices | None) -> Numbers:
+    """Return the statistics after more values, none of them NaN; repeats: how often each occurs, once if None."""
+    floats, finite = values.floats, np.isfinite(values.floats)
+    times = None if repeats is None else repeats[finite]
     more = Numbers(
-        minimum,
-        maximum,
-        int(np.count_nonzero(floats == 0.0)),
-        int(np.count_nonzero(floats < 0.0)),
-        int(np.count_nonzero(floats == -np.inf)),
-        int(np.count_nonzero(floats == np.inf)),
-        moments.of(finite),
-        histogram.of(finite, state.histogram.centre, state.histogram.level),
+        values.minimum,
+        values.maximum,
+        _count(floats == 0.0, repeats),
+        _count(floats < 0.0, repeats),
+        _count(floats == -np.inf, repeats),
+        _count(floats == np.inf, repeats),
+        moments.of(floats[finite], times),
+        histogram.of(floats[finite], state.histogram.centre, state.histogram.level, times),
     )
     return merge(state, more)
 
@@ -113,6 +124,10 @@ def merge(left: Numbers, right: Numbers) -> Numbers:
         moments.merge(left.moments, right.moments),
         histogram.merge(left.histogram, right.histogram),
     )
+
+
+def _count(chosen: Mask, repeats: Indices | None) -> int:
+    return int(np.count_nonzero(chosen) if repeats is None else repeats[chosen].sum())
 
 
 def _present(*values: int | float | None) -> list[int | float]:

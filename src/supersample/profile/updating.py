@@ -21,7 +21,7 @@ from supersample.profile.forms import Form, form_of
 from supersample.profile.frequent import Frequent, Value, shortened
 from supersample.profile.lengths import Lengths
 from supersample.profile.moments import Moments
-from supersample.profile.numbers import Numbers
+from supersample.profile.numbers import Measured, Numbers
 from supersample.records.encoding.options import REDACTED
 from supersample.records.encoding.values import numbers_of, plain_storage
 
@@ -45,17 +45,11 @@ class ColumnPlan(NamedTuple):
     centre: float = 0.0
 
 
-class _Values(NamedTuple):
-    """The values of a column, none of them missing, as the sketches take them.
-
-    value_at: returns some of them by place, as they are kept. floats, minimum, maximum: of numbers; extremes of finite ones.
-    """
+class _Told(NamedTuple):
+    """The hashes by which the values of a column are told apart, and a function that returns some values by place."""
 
     hashes: Hashes
     value_at: Callable[[Indices], Sequence[Value]]
-    floats: Floats | None = None
-    minimum: int | float | None = None
-    maximum: int | float | None = None
 
 
 def begin(plan: ColumnPlan) -> ColumnProfile:
@@ -111,7 +105,7 @@ def update(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
     if len(present) == 0:
         return after
     if state.form.told_apart:
-        after = _with_values(after, _VALUES[state.form.family](state.form, present))
+        after = _with_values(after, present)
     if after.lengths is not None:
         sizes = _sizes(present)
         after = replace(after, lengths=lengths.merge(after.lengths, lengths.of(sizes)))
@@ -134,7 +128,7 @@ def texts_of(state: ColumnProfile, column: pa.Array) -> list[str | None]:
     places = np.flatnonzero(there)
     texts: list[str | None] = [None] * len(column)
     if places.size:
-        values = _VALUES[state.form.family](state.form, _present(column, state.form))
+        values = _TOLD[state.form.family](state.form, _present(column, state.form))
         for place, value in zip(places.tolist(), values.value_at(np.arange(places.size)), strict=True):
             texts[place] = state.form.value_text(value)
     return texts
@@ -187,45 +181,64 @@ def _present(column: pa.Array, form: Form) -> pa.Array:
     return column
 
 
-def _with_values(state: ColumnProfile, values: _Values) -> ColumnProfile:
-    if state.registers is not None:
-        state = replace(state, registers=distinct.add(state.registers, values.hashes))
+def _with_values(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
+    """Return the profile after more values, none of them missing.
+
+    Where they are few different ones, everything but their count is computed from these.
+    """
+    form, told = state.form, _TOLD[state.form.family](state.form, column)
+    hashes, repeats = told.hashes, None
     if state.frequent is not None:
-        state = replace(state, frequent=frequent.add(state.frequent, values.hashes, values.value_at))
-    if state.numbers is not None and values.floats is not None:
-        state = replace(state, numbers=numbers.add(state.numbers, values.floats, values.minimum, values.maximum))
+        held, tally = frequent.add(state.frequent, *told)
+        state = replace(state, frequent=held)
+        if tally is not None:
+            hashes, repeats = hashes[tally.places], tally.repeats
+            column = column.take(pa.array(tally.places)) if state.numbers is not None else column
+    if state.registers is not None:
+        state = replace(state, registers=distinct.add(state.registers, hashes))
+    if state.numbers is not None:
+        state = replace(state, numbers=numbers.add(state.numbers, _MEASURED[form.family](form, column), repeats))
     return state
 
 
-def _whole_values(form: Form, column: pa.Array) -> _Values:
+def _words(form: Form, column: pa.Array) -> Indices:
+    """Return the 64 bits of each number; -0.0, which equals 0.0, has those of 0.0."""
+    return form.words(column) if form.family == "whole" else (form.floats(column) + 0.0).view(np.int64)
+
+
+def _told_words(form: Form, column: pa.Array) -> _Told:
+    words = _words(form, column)
+    return _Told(hash_words(words.view(np.uint64)), partial(_words_at, words))
+
+
+def _told_texts(form: Form, column: pa.Array) -> _Told:
+    texts = column.cast(pa.string()) if form.family == "decimal" else column
+    return _Told(hash_texts(texts), partial(_texts_at, texts))
+
+
+def _measured_wholes(form: Form, column: pa.Array) -> Measured:
     words = form.words(column)
     counts = words.view(np.uint64) if form.name == "uint64" else words
     floats = form.floats(column) if form.clock else counts.astype(np.float64)
-    return _Values(hash_words(words.view(np.uint64)), partial(_words_at, words), floats, int(counts.min()), int(counts.max()))
+    return Measured(floats, int(counts.min()), int(counts.max()))
 
 
-def _real_values(form: Form, column: pa.Array) -> _Values:
-    floats = form.floats(column) + 0.0  # turns -0.0 into 0.0, which it equals
-    words = floats.view(np.int64)
+def _measured_reals(form: Form, column: pa.Array) -> Measured:
+    floats = form.floats(column) + 0.0
     finite = floats[np.isfinite(floats)]
-    ends = (float(finite.min()), float(finite.max())) if finite.size else (None, None)
-    return _Values(hash_words(words.view(np.uint64)), partial(_words_at, words), floats, *ends)
+    return Measured(floats, float(finite.min()), float(finite.max())) if finite.size else Measured(floats, None, None)
 
 
-def _decimal_values(form: Form, column: pa.Array) -> _Values:
-    texts = column.cast(pa.string())
+def _measured_decimals(form: Form, column: pa.Array) -> Measured:
     ends = pc.min_max(column).as_py()
-    return _Values(
-        hash_texts(texts), partial(_texts_at, texts), form.floats(column), _last_places(ends["min"]), _last_places(ends["max"])
-    )
+    return Measured(form.floats(column), _last_places(ends["min"]), _last_places(ends["max"]))
 
 
-def _text_values(_: Form, column: pa.Array) -> _Values:
-    return _Values(hash_texts(column), partial(_texts_at, column))
-
-
-_VALUES: dict[str, Callable[[Form, pa.Array], _Values]] = {
-    "whole": _whole_values, "real": _real_values, "decimal": _decimal_values, "text": _text_values,
+_TOLD: dict[str, Callable[[Form, pa.Array], _Told]] = {
+    "whole": _told_words, "real": _told_words, "decimal": _told_texts, "text": _told_texts,
+}  # fmt: skip
+_MEASURED: dict[str, Callable[[Form, pa.Array], Measured]] = {
+    "whole": _measured_wholes, "real": _measured_reals, "decimal": _measured_decimals,
 }  # fmt: skip
 
 

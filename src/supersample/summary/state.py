@@ -206,12 +206,17 @@ def like(state: Running, settings: Settings) -> WarmUp:
 
 def learned_from(request: Request, tables: Sequence[pa.Table], label: str) -> WarmUp:
     """Return an empty state whose encoding and feature maps are those of some rows of the source."""
+    return like(settle(gathered(request, tables, label)), request.settings)
+
+
+def gathered(request: Request, tables: Sequence[pa.Table], label: str) -> State:
+    """Return the state of some rows; what differs between the tables' types is brought to one, or refused."""
     schema = reduce(lambda left, right: promote(left, right, label), (table.schema for table in tables))
     state: State = init(request, schema)
     for table in tables:
         for batch in table.combine_chunks().to_batches():
             state = update(state, conform(batch, schema, label))  # `update` drops what is to be dropped
-    return like(settle(state), request.settings)
+    return state
 
 
 def part(empty: WarmUp, index: int) -> Running:
