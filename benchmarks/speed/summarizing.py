@@ -107,7 +107,7 @@ def _run(context: Context) -> Result:
     return Result(
         rows,
         [
-            Target("summarize / (read + standardise + features)", raced["whole"] / raced["floor"], "at most", 3.0),
+            Target("summarize / (read + standardise + features)", raced["whole"] / raced["floor"], "at most", 3.3),
             Target("peak MB of a process that summarises covtype", one["peak_mb"], "at most", 500.0),
             Target(f"time for {copies} times the rows / {copies} times the time", ratio, "at most", 1.05),
             Target(f"peak MB for {copies} times the rows, over that of one", many["peak_mb"] - one["peak_mb"], "at most", 25.0),

@@ -77,7 +77,9 @@ class Form:
             column = column.cast(pa.int32())
         if self.name == "uint64":
             return np.asarray(column.to_numpy(zero_copy_only=False)).view(np.int64)
-        return np.asarray(column.cast(pa.int64()).to_numpy(zero_copy_only=False))
+        if column.type != pa.int64():
+            column = column.cast(pa.int64())
+        return np.asarray(column.to_numpy(zero_copy_only=False))
 
     def floats(self, column: pa.Array) -> Floats:
         """Return the values of a column without missing values as float64; times in seconds."""

@@ -30,6 +30,8 @@ _MOST_LEVEL = _FRACTION_BITS + 1
 #: The bits of infinity, to which a difference of two finite numbers can round.
 _INFINITY = 0x7FF << _FRACTION_BITS
 _SLOTS = 8192
+#: So many values need a small table only.
+_FEW = 256
 
 
 def _nothing() -> Indices:
@@ -106,7 +108,8 @@ class Histogram:
 
 def of(values: Floats, centre: float, level: int = 0, repeats: Indices | None = None) -> Histogram:
     """Return the histogram of finite values, with at least this many bits given up; repeats: how often each occurs, or once."""
-    keys, counts = np.zeros(_SLOTS, dtype=np.int64), np.zeros(_SLOTS, dtype=np.int64)
+    slots = _SLOTS if values.size > _FEW else 2 * _FEW
+    keys, counts = np.zeros(slots, dtype=np.int64), np.zeros(slots, dtype=np.int64)
     times = _nothing() if repeats is None else repeats
     level = sketches.fill_buckets(values, times, centre, level, MOST_BUCKETS, keys, counts)
     used = np.flatnonzero(counts)
@@ -117,6 +120,8 @@ def of(values: Floats, centre: float, level: int = 0, repeats: Indices | None = 
 def merge(left: Histogram, right: Histogram) -> Histogram:
     """Return the histogram of both data sets together; both have the same centre. The order of the two does not matter."""
     level = max(left.level, right.level)
+    if left.level == right.level and np.array_equal(left.keys, right.keys):
+        return Histogram(left.centre, level, left.keys, left.counts + right.counts)
     keys = np.concatenate([each.keys >> (level - each.level) for each in (left, right)])
     order = np.argsort(keys, kind="stable")
     keys, counts = _joined(keys[order], np.concatenate([left.counts, right.counts])[order])

@@ -7,7 +7,6 @@ import pyarrow as pa
 
 from supersample._checks import require
 from supersample._stored import instance_of, stored, tuple_of
-from supersample._threads import map_blocks
 from supersample.errors import MismatchError
 from supersample.profile import updating
 from supersample.profile.column import ColumnProfile
@@ -62,7 +61,7 @@ def init(columns: Sequence[ColumnPlan]) -> Profile:
 def update(profile: Profile, batch: pa.RecordBatch) -> Profile:
     """Return the profile after more rows; the given one is not changed. Columns without a profile are ignored.
 
-    O(rows) for each column, on all cores.
+    O(rows) for each column, on one core: threads would mostly wait for each other.
     """
     missing = [column.name for column in profile.columns if column.name not in batch.schema.names]
     if missing:
@@ -70,8 +69,7 @@ def update(profile: Profile, batch: pa.RecordBatch) -> Profile:
             f"the rows must have the columns profiled before, got none named {missing[0]!r} among {batch.schema.names[:8]}; "
             f"pass the same columns"
         )
-    pairs = [(column, batch.column(column.name)) for column in profile.columns]
-    return Profile(tuple(map_blocks(lambda pair: updating.update(*pair), pairs)))
+    return Profile(tuple(updating.update(column, batch.column(column.name)) for column in profile.columns))
 
 
 def merge(left: Profile, right: Profile) -> Profile:

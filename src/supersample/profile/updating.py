@@ -45,11 +45,15 @@ class ColumnPlan(NamedTuple):
     centre: float = 0.0
 
 
-class _Told(NamedTuple):
-    """The hashes by which the values of a column are told apart, and a function that returns some values by place."""
+class _Values(NamedTuple):
+    """Values of a column, none of them missing, as the sketches take them.
+
+    hashes: by which they are told apart. kept: some of them by place, as they are kept. measured: the same, as numbers.
+    """
 
     hashes: Hashes
-    value_at: Callable[[Indices], Sequence[Value]]
+    kept: Callable[[Indices], Sequence[Value]]
+    measured: Callable[[Indices | slice], Measured] | None
 
 
 def begin(plan: ColumnPlan) -> ColumnProfile:
@@ -128,8 +132,8 @@ def texts_of(state: ColumnProfile, column: pa.Array) -> list[str | None]:
     places = np.flatnonzero(there)
     texts: list[str | None] = [None] * len(column)
     if places.size:
-        values = _TOLD[state.form.family](state.form, _present(column, state.form))
-        for place, value in zip(places.tolist(), values.value_at(np.arange(places.size)), strict=True):
+        values = _VALUES[state.form.family](state.form, _present(column, state.form))
+        for place, value in zip(places.tolist(), values.kept(np.arange(places.size)), strict=True):
             texts[place] = state.form.value_text(value)
     return texts
 
@@ -184,62 +188,66 @@ def _present(column: pa.Array, form: Form) -> pa.Array:
 def _with_values(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
     """Return the profile after more values, none of them missing.
 
-    Where they are few different ones, everything but their count is computed from these.
+    Where they are few different ones, everything but their number is computed from one of each.
     """
-    form, told = state.form, _TOLD[state.form.family](state.form, column)
-    hashes, repeats = told.hashes, None
-    if state.frequent is not None:
-        held, tally = frequent.add(state.frequent, *told)
-        state = replace(state, frequent=held)
-        if tally is not None:
-            hashes, repeats = hashes[tally.places], tally.repeats
-            column = column.take(pa.array(tally.places)) if state.numbers is not None else column
-    if state.registers is not None:
-        state = replace(state, registers=distinct.add(state.registers, hashes))
-    if state.numbers is not None:
-        state = replace(state, numbers=numbers.add(state.numbers, _MEASURED[form.family](form, column), repeats))
-    return state
+    values = _VALUES[state.form.family](state.form, column)
+    held, measured = state.frequent, state.numbers
+    places: Indices | slice = slice(None)
+    repeats = None
+    if held is not None:
+        held, tally = frequent.add(held, values.hashes, values.kept)
+        places, repeats = (places, None) if tally is None else tally
+    if measured is not None and values.measured is not None:
+        measured = numbers.add(measured, values.measured(places), repeats)
+    registers = None if state.registers is None else distinct.add(state.registers, values.hashes[places])
+    return replace(state, registers=registers, frequent=held, numbers=measured)
 
 
-def _words(form: Form, column: pa.Array) -> Indices:
-    """Return the 64 bits of each number; -0.0, which equals 0.0, has those of 0.0."""
-    return form.words(column) if form.family == "whole" else (form.floats(column) + 0.0).view(np.int64)
-
-
-def _told_words(form: Form, column: pa.Array) -> _Told:
-    words = _words(form, column)
-    return _Told(hash_words(words.view(np.uint64)), partial(_words_at, words))
-
-
-def _told_texts(form: Form, column: pa.Array) -> _Told:
-    texts = column.cast(pa.string()) if form.family == "decimal" else column
-    return _Told(hash_texts(texts), partial(_texts_at, texts))
-
-
-def _measured_wholes(form: Form, column: pa.Array) -> Measured:
+def _whole_values(form: Form, column: pa.Array) -> _Values:
     words = form.words(column)
-    counts = words.view(np.uint64) if form.name == "uint64" else words
-    floats = form.floats(column) if form.clock else counts.astype(np.float64)
-    return Measured(floats, int(counts.min()), int(counts.max()))
+
+    def measured(places: Indices | slice) -> Measured:
+        counts = (words.view(np.uint64) if form.name == "uint64" else words)[places]
+        floats = form.floats(_taken(column, places)) if form.clock else counts.astype(np.float64)
+        return Measured(floats, int(counts.min()), int(counts.max()))
+
+    return _Values(hash_words(words.view(np.uint64)), partial(_words_at, words), measured)
 
 
-def _measured_reals(form: Form, column: pa.Array) -> Measured:
-    floats = form.floats(column) + 0.0
-    finite = floats[np.isfinite(floats)]
-    return Measured(floats, float(finite.min()), float(finite.max())) if finite.size else Measured(floats, None, None)
+def _real_values(form: Form, column: pa.Array) -> _Values:
+    all_floats = form.floats(column) + 0.0  # turns -0.0 into 0.0, which it equals
+    words = all_floats.view(np.int64)
+
+    def measured(places: Indices | slice) -> Measured:
+        floats = all_floats[places]
+        finite = floats[np.isfinite(floats)]
+        return Measured(floats, float(finite.min()), float(finite.max())) if finite.size else Measured(floats, None, None)
+
+    return _Values(hash_words(words.view(np.uint64)), partial(_words_at, words), measured)
 
 
-def _measured_decimals(form: Form, column: pa.Array) -> Measured:
-    ends = pc.min_max(column).as_py()
-    return Measured(form.floats(column), _last_places(ends["min"]), _last_places(ends["max"]))
+def _decimal_values(form: Form, column: pa.Array) -> _Values:
+    texts = column.cast(pa.string())
+
+    def measured(places: Indices | slice) -> Measured:
+        some = _taken(column, places)
+        ends = pc.min_max(some).as_py()
+        return Measured(form.floats(some), _last_places(ends["min"]), _last_places(ends["max"]))
+
+    return _Values(hash_texts(texts), partial(_texts_at, texts), measured)
 
 
-_TOLD: dict[str, Callable[[Form, pa.Array], _Told]] = {
-    "whole": _told_words, "real": _told_words, "decimal": _told_texts, "text": _told_texts,
+def _text_values(_: Form, column: pa.Array) -> _Values:
+    return _Values(hash_texts(column), partial(_texts_at, column), None)
+
+
+_VALUES: dict[str, Callable[[Form, pa.Array], _Values]] = {
+    "whole": _whole_values, "real": _real_values, "decimal": _decimal_values, "text": _text_values,
 }  # fmt: skip
-_MEASURED: dict[str, Callable[[Form, pa.Array], Measured]] = {
-    "whole": _measured_wholes, "real": _measured_reals, "decimal": _measured_decimals,
-}  # fmt: skip
+
+
+def _taken(column: pa.Array, places: Indices | slice) -> pa.Array:
+    return column if isinstance(places, slice) else column.take(pa.array(places))
 
 
 def _words_at(words: Indices, rows: Indices) -> Sequence[Value]:
