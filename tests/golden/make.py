@@ -138,7 +138,7 @@ def checkpoint():
 
 
 def partition(*, part):
-    empty = parts.warm_up([parts.head(0, "mass", mixed(240))], ASKED.request(5), "a table")
+    empty = parts.warm_up({0: parts.rows_of(parts.head(0, 5_000, "mass", mixed(240)))}, ASKED.request(5), "a table")
     return parts.summarize_part(empty, 0, mixed(240)) if part else empty
 
 
