@@ -57,6 +57,7 @@ def commands(block):
 RUN = [page for page in PAGES if any(block.language in ("python", "sh") for block in blocks(page))]
 
 
+HELPERS = Path(__file__).parents[1] / "helpers"
 #: Spark stays in the folder that it was started in, so a page with Spark has a process of its own.
 ALONE = """
 import sys
@@ -103,6 +104,8 @@ def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
+    monkeypatch.setenv("SPARK_CONF_DIR", str(HELPERS / "spark"))
+    monkeypatch.setenv("PYTHONPATH", str(HELPERS), prepend=os.pathsep)
     run_alone(page) if spark else run(page)
 
 

@@ -80,7 +80,7 @@ def killed_runs(tmp_path, rows, kills):
 
 
 def test_killed_three_times(tmp_path):
-    assert killed_runs(tmp_path, 400_000, 3) >= 1
+    assert killed_runs(tmp_path, 200_000, 3) >= 1
 
 
 @pytest.mark.level

@@ -1,6 +1,6 @@
 """Summaries of disjoint halves of the same shuffled data differ as often as the level says.
 
-Default run: 40 pairs, allowed so many rejections that a correct test exceeds it with a chance of 1e-5 a case. The whole study
+Default run: 25 pairs, allowed so many rejections that a correct test exceeds it with a chance of 1e-5 a case. The whole study
 asks 500 pairs of each case for the 99.9% binomial band, two-sided.
 """
 
@@ -53,8 +53,8 @@ def rejections(case, pairs):
 
 @pytest.mark.parametrize("case", [name for name in CASES if name != "past the warm-up"])
 def test_halves_of_the_same_data_rarely_differ(case):
-    _, most = oracles.binomial_band(40, 0.05, 1 - 2e-5)
-    count, named = rejections(case, 40)
+    _, most = oracles.binomial_band(25, 0.05, 1 - 2e-5)
+    count, named = rejections(case, 25)
     assert count <= most
     assert named <= most
 

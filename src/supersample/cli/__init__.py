@@ -23,7 +23,23 @@ def main() -> None:
         interrupts.install()
     from supersample.cli.group import group
 
-    group(prog_name="supersample")
+    try:
+        group(prog_name="supersample")
+    except SystemExit as stop:
+        if stop.code == STOPPED:
+            _leave()
+        raise
+
+
+def _leave() -> None:
+    """End the process after Ctrl-C, once all is cleaned up: libraries may be at work in threads, and crash in a usual end."""
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        pass  # the caller reads no more
+    os._exit(STOPPED)
 
 
 def end(*_: object) -> None:
