@@ -26,6 +26,8 @@ DEV := $(VENVS)/dev
 PEERS := $(VENVS)/peers
 OLDER := $(VENVS)/peers-older
 WITH_TORCH := $(VENVS)/torch
+WITH_S3 := $(VENVS)/s3
+PROFILERS := $(VENVS)/profilers
 # The ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
 TORCH ?= torch>=2.2
 PIP := -m pip install --quiet --disable-pip-version-check
@@ -39,7 +41,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite newest test-newest suite-newest test-lowest test-random test-torch lint level fuzz environment lock demo dist coverage bench bench-peers papers soak docs pictures clean help
+.PHONY: test suite newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -74,6 +76,9 @@ test-random: environment  ## The suite in random order; SEED= repeats one
 test-torch: $(WITH_TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
 	$(WITH_TORCH)/$(BIN)/python -m pytest tests/unit/test_fisher_torch.py
 
+test-s3: $(WITH_S3)/.installed  ## The tests that need an S3 server, that of moto, in an environment of their own
+	$(WITH_S3)/$(BIN)/python -m pytest tests/unit/test_sources_s3.py
+
 level: environment  ## The whole calibration study of the two-sample tests (minutes)
 	$(TEST)/$(BIN)/python -m pytest -m level -s
 
@@ -104,6 +109,9 @@ bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 bench-peers: $(PEERS)/.installed $(OLDER)/.installed  ## Beside the field: BENCHMARKS.md and its pictures, all numbers measured again
 	$(PEERS)/$(BIN)/python -m benchmarks.peers --data $(DATA) --out benchmarks/peers/results
 	$(PEERS)/$(BIN)/python -m benchmarks.peers.document
+
+bench-profiles: $(BENCH)/.installed $(PROFILERS)/.installed  ## A profile of ten million rows beside whylogs and ydata-profiling
+	$(BENCH)/$(BIN)/python -m benchmarks.peers.profiles --peers $(PROFILERS)/$(BIN)/python
 
 papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
 	$(BENCH)/$(BIN)/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
@@ -142,6 +150,16 @@ $(BENCH)/.installed $(PEERS)/.installed: $(VENVS)/%/.installed: pyproject.toml
 $(WITH_TORCH)/.installed: pyproject.toml
 	"$(PYTHON)" -m venv --clear $(WITH_TORCH)
 	$(WITH_TORCH)/$(BIN)/python $(PIP) --editable '.[test,torch]' '$(TORCH)'
+	@touch $@
+
+$(WITH_S3)/.installed: pyproject.toml
+	"$(PYTHON)" -m venv --clear $(WITH_S3)
+	$(WITH_S3)/$(BIN)/python $(PIP) --editable '.[test]' 'moto[s3,server]>=5'
+	@touch $@
+
+$(PROFILERS)/.installed: benchmarks/peers/profilers.txt
+	"$(PYTHON)" -m venv --clear $(PROFILERS)
+	$(PROFILERS)/$(BIN)/python $(PIP) --requirement benchmarks/peers/profilers.txt
 	@touch $@
 
 # Where these peers do not install, the tables say so and the rest is measured all the same.
