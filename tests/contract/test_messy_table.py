@@ -72,13 +72,19 @@ def true_mmd(rows, reference, points):
     return float(np.sqrt(ss.mmd2(chosen, points, kernel=reference.kernel, method="exact", estimator="biased")))
 
 
+@pytest.fixture(scope="module")
+def shuffled(orders):
+    """A summary of the table in random order, its rows as points, and how far it is from them."""
+    table = orders.take(pa.array(np.random.default_rng(0).permutation(N_ROWS)))
+    reference = ss.summarize(table, prototypes=50, criticisms=0, random_state=0)
+    points = reference.encode(table)
+    return reference, points, true_mmd(reference.prototypes, reference, points)
+
+
 @pytest.mark.parametrize("by", ["region", "price", "time"])
-def test_a_sorted_table_is_summarised_as_well_as_a_shuffled_one(by, orders, tmp_path):
-    shuffled = orders.take(pa.array(np.random.default_rng(0).permutation(N_ROWS)))
+def test_a_sorted_table_is_summarised_as_well_as_a_shuffled_one(by, shuffled, tmp_path):
+    reference, points, usual = shuffled
     options = {"prototypes": 50, "criticisms": 0, "random_state": 0}
-    reference = ss.summarize(shuffled, **options)
-    points = reference.encode(shuffled)
-    usual = true_mmd(reference.prototypes, reference, points)
     table = messy.orders(N_ROWS, 0, sort_by=by)
     pq.write_table(table, tmp_path / "sorted.parquet")
     from_file = ss.summarize(tmp_path / "sorted.parquet", **options)

@@ -52,17 +52,17 @@ def test_what_is_saved_comes_back(summary, tmp_path):
         {"kernel": "matern32"},
         {"kernel": ss.kernels.Gaussian(1.0) + 0.5 * ss.kernels.Cauchy(2.0)},
         {"features": ss.features.Fastfood(ss.kernels.Gaussian(2.0), 64, random_state=0)},
-        {"prototypes": 2500},
+        {"prototypes": 2000},
     ],
     ids=str,
 )
 def test_every_kind_of_state_goes_on_after_a_file(options, tmp_path):
-    table = _table(12_000)
+    table = _table(8_000)
     # Streams: files and tables of this size learn from rows that are spread over all of them.
     whole = ss.summarize(iter([table]), **{"prototypes": 8, "criticisms": 2, "random_state": 0, **options})
-    half = ss.summarize(iter([table.slice(0, 7000)]), **{"prototypes": 8, "criticisms": 2, "random_state": 0, **options})
+    half = ss.summarize(iter([table.slice(0, 5500)]), **{"prototypes": 8, "criticisms": 2, "random_state": 0, **options})
     half.save(tmp_path / "half.ss")
-    assert ss.load(tmp_path / "half.ss").update(table.slice(7000)).to_bytes() == whole.to_bytes()
+    assert ss.load(tmp_path / "half.ss").update(table.slice(5500)).to_bytes() == whole.to_bytes()
 
 
 def test_loaded_summaries_can_be_liked_merged_and_compared(tmp_path):
