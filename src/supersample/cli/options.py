@@ -106,7 +106,7 @@ def column_settings(options: dict[str, Any]) -> dict[str, Any]:
     """Take the options of columns out of those of a command; return them as arguments of ss.summarize, if given."""
     columns, types, ignored = (options.pop(name) for name in ("columns", "type", "ignore"))
     found = {"columns": parse_columns(columns), "types": parse_types(types, ignored)}
-    found |= {name: options.pop(name) for name in ("label", "times")}
+    found |= {name: options.pop(name) for name in ("label", "times", "min_count")}
     found |= {name: _names(options.pop(name)) or None for name in ("drop", "redact")}
     return {name: value for name, value in found.items() if value is not None}
 
@@ -123,6 +123,8 @@ def column_options(command: C) -> C:
         click.option("--ignore", multiple=True, metavar="A,B", help="Columns that are kept, but do not count."),
         click.option("--drop", multiple=True, metavar="A,B", help="Columns that are removed while reading, and kept nowhere."),
         click.option("--redact", multiple=True, metavar="A,B", help="Columns that are counted, but whose values are masked."),
+        click.option("--min-count", type=click.IntRange(1), metavar="N", help="Texts that occur less often are not shown among "
+                     "the frequent values of a column.  [default: 1]"),
         click.option("--label", metavar="COLUMN", help="A column that is compared, but does not count in the choice of rows."),
         click.option("--times", type=click.Choice(["ignore", "cycle", "level"]), help="What times count for: nothing, hour and "
                      "day of week, or the time itself.  [default: ignore]"),

@@ -1,7 +1,7 @@
 """The profile of one column: what was counted and measured, and what follows from it."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -171,6 +171,13 @@ class ColumnProfile:
             return ()
         held = zip(self.frequent.values[:most], self.frequent.counts.tolist(), strict=False)
         return tuple(Counted(self.form.value_text(value), count, not self.frequent.exact) for value, count in held)
+
+    def without_rare(self, min_count: int) -> "ColumnProfile":
+        """Return the profile without texts that were counted less often."""
+        if self.frequent is None or self.form.measured:
+            return self
+        often = int((self.frequent.counts >= min_count).sum())  # the most frequent come first
+        return replace(self, frequent=replace(self.frequent, values=self.frequent.values[:often]))
 
     def text_of(self, value: float) -> str:
         """Return a mean or quantile of the column as text; one of times as a time."""

@@ -12,7 +12,7 @@ from supersample.profile import updating
 from supersample.profile.column import ColumnProfile
 from supersample.profile.updating import ColumnPlan
 
-__all__ = ["Profile", "init", "merge", "update"]
+__all__ = ["Profile", "init", "merge", "update", "without_rare"]
 
 
 @stored("Profile", {"columns": tuple_of(instance_of(ColumnProfile))})
@@ -81,3 +81,11 @@ def merge(left: Profile, right: Profile) -> Profile:
             f"one with summarize(..., like=first)"
         )
     return Profile(tuple(updating.merge(*pair) for pair in zip(left.columns, right.columns, strict=True)))
+
+
+def without_rare(profile: Profile, min_count: int) -> Profile:
+    """Return the profile without frequent texts that were counted less often; it can be read, but not continued.
+
+    Numbers stay: their smallest and largest values are shown anyway.
+    """
+    return Profile(tuple(column.without_rare(min_count) for column in profile.columns)) if min_count > 1 else profile

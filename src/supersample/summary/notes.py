@@ -207,8 +207,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
     if absent >= _MANY_MISSING * rows:
         yield Note("many missing", profile.name, f"{absent / rows:.0%} of the rows have no value")
     if profile.distinct == 1:
-        (only,) = profile.top(1)
-        text = f"every value is {_shown(profile, only.value)}"
+        text = "".join(f"every value is {_shown(profile, only.value)}" for only in profile.top(1)) or "all values are the same"
         yield Note("constant", profile.name, text if not absent else f"{text}, where there is one")
         return
     top = profile.top(1)

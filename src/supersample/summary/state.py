@@ -148,11 +148,11 @@ class Running:
 
     @property
     def whole_profile(self) -> Profile | None:
-        """The statistics of all columns, in their order."""
+        """The statistics of all columns, in their order, without the texts that occur too rarely to be shown."""
         if self.profile is None:
             return None
         found = {each.name: each for each in (*self.profile.columns, *self.redacted.columns)}
-        return Profile(tuple(found[name] for name in self.schema.names))
+        return profiles.without_rare(Profile(tuple(found[name] for name in self.schema.names)), self.request.options.min_count)
 
 
 def _check_profile(profile: Profile, schema: pa.Schema, names: Collection[str], rows: int) -> None:

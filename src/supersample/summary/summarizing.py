@@ -50,6 +50,7 @@ class Options:
     times: Literal["ignore", "cycle", "level"] = "ignore"
     drop: Sequence[str] = ()
     redact: Sequence[str] = ()
+    min_count: int = 1
     weight: str | None = None
     kernel: KernelLike = "gaussian"
     bandwidth: Bandwidth = "median"
@@ -66,7 +67,8 @@ class Options:
                 f"column, or use SuperSampler.fit(X, sample_weight=...)"
             )
         drop, redact = _names(options.drop, "drop"), _names(options.redact, "redact")
-        return replace(options, columns=_plain_columns(options.columns), drop=drop, redact=redact)
+        least = check_count(options.min_count, "min_count")
+        return replace(options, columns=_plain_columns(options.columns), drop=drop, redact=redact, min_count=least)
 
     def request(self, random_state: RandomState) -> Request:
         """Check the options and return them as a request."""
@@ -109,6 +111,7 @@ def summarize(
     times: Literal["ignore", "cycle", "level"] = "ignore",
     drop: Sequence[str] = (),
     redact: Sequence[str] = (),
+    min_count: int = 1,
     weight: str | None = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
@@ -139,6 +142,7 @@ def summarize(
     drop: columns that are removed while reading: they are neither kept nor counted, and no file or page has them.
     redact: columns whose values are counted (rows, missing, distinct, lengths), but not kept: they are null in all rows, and
         take no part in the choice.
+    min_count: texts that occur less often are not shown among the frequent values of a column, in notes or on pages.
     weight: the column of row weights.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
     like: a Summary whose encoding, kernel, features and sizes are reused, so that the two can be merged and compared. If it has

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from supersample._validation import choose
+from supersample._validation import check_count, choose
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.column_type import own_types
 from supersample.records.encoding.values import is_numeric
@@ -31,7 +31,8 @@ class ColumnOptions:
     columns: those that enter the kernel, with weights if it is a mapping. weight: the column of row weights. types: what
     columns are, against what would be recognised. label: a column that is kept and compared, but stays out of the kernel.
     times: what times do in the kernel. drop: columns that are removed from every row before anything else.
-    redact: columns whose values are counted, but neither kept nor used.
+    redact: columns whose values are counted, but neither kept nor used. min_count: texts that occur less often are shown in no
+    profile.
     """
 
     columns: ColumnChoice = None
@@ -41,6 +42,7 @@ class ColumnOptions:
     times: str = "ignore"
     drop: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
+    min_count: int = 1
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnOptions":
@@ -51,7 +53,8 @@ class ColumnOptions:
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values that can be stored as JSON and compared."""
         columns, types = self.columns, self.types
-        return {
+        later = {} if self.min_count == 1 else {"min_count": self.min_count}  # the first files of format 2 do not have it
+        return later | {
             "columns": dict(columns) if isinstance(columns, Mapping) else None if columns is None else list(columns),
             "weight": self.weight,
             "types": None if types is None else dict(types),
@@ -87,6 +90,7 @@ class ColumnOptions:
     def check(self, schema: pa.Schema) -> dict[str, float]:
         """Return the kernel weight of each column that is to enter; refuse names that the schema does not have."""
         choose(self.times, "times", TIMES)
+        check_count(self.min_count, "min_count")
         self._check_weight(schema)
         self._check_types(schema)
         if self.label is not None:
