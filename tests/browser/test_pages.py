@@ -215,7 +215,7 @@ def test_without_scripts_every_card_is_there(at, pages, tmp_path):
     assert not driver.find_element(By.CSS_SELECTOR, ".tools").is_displayed()
 
 
-@pytest.mark.parametrize("width", [320, 360, 768, 1_400])
+@pytest.mark.parametrize("width", [320, 768, 1_400])
 @pytest.mark.parametrize("name", NAMES)
 def test_nothing_scrolls_sideways_but_tables_in_themselves(at, pages, name, width):
     driver = at(pages[name], width=width)

@@ -80,7 +80,7 @@ def starts(data):
     return counted
 
 
-MOMENTS = [("script", place / 16) for place in range(16)] + [("module", place / 9) for place in range(9)]
+MOMENTS = [("script", place / 9) for place in range(9)] + [("module", place / 7) for place in range(7)]
 
 
 @pytest.mark.parametrize(("start", "share"), MOMENTS)

@@ -1,6 +1,6 @@
 """Two-sample tests reject at the rate they state when both samples come from one population.
 
-Default run: 200 repetitions of the main cases, each allowed so many rejections that correct tests exceed it, in any case at
+Default run: 100 repetitions of the main cases, each allowed so many rejections that correct tests exceed it, in any case at
 all, with a chance of 1e-4. The whole study, 2,000 repetitions of every case, asks for the 99.9% band of each, two-sided; the
 nulls named in CONSERVATIVE may lie under it.
 """
@@ -33,7 +33,7 @@ CASES = [(test, data, sizes) for test in TESTS for data in DATA for sizes in SIZ
 MAIN_CASES = [case for case in CASES if case[0].endswith(("fourier", "block", "linear"))]
 # Nulls that reject less often than stated: few blocks, each skewed to the right, for which Student's t is too wide.
 CONSERVATIVE = {"normal block", "normal linear"}
-REDUCED, WHOLE = 200, 2000
+REDUCED, WHOLE = 100, 2000
 FALSE_FAILURE_IN_ALL = 1e-4
 
 

@@ -204,8 +204,7 @@ def test_a_checkpoint_that_does_not_tell_its_run_is_refused(more, tmp_path):
 
 def test_partitions_take_only_the_bytes_of_partitions():
     summary = ss.summarize(_table(60), 4, 2, random_state=0)
-    head = parts.head(0, None, _table(60))
-    empty = parts.warm_up([head], summary._snapshot.state.request, "a partition")
+    empty = parts.warm_up({0: _table(60)}, summary._snapshot.state.request, "a partition")
     part = parts.summarize_part(empty, 0, _table(60))
     for call in (
         lambda: parts.finish(summary.to_bytes(), "a partition"),
@@ -217,7 +216,7 @@ def test_partitions_take_only_the_bytes_of_partitions():
         with pytest.raises(InputError, match=r"the state (of a partition|that partitions start from)"):
             call()
     with pytest.raises(InputError, match="the first rows of a partition came back damaged"):
-        parts.warm_up([head[:100]], summary._snapshot.state.request, "a partition")
+        parts.rows_of(parts.head(0, 60, None, _table(60))[:100])
 
 
 def test_batches_that_arrow_did_not_look_at_are_looked_at():

@@ -33,8 +33,8 @@ from supersample.summary.outcome import MmdPoint, measure
 from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = [
-    "NO_PROFILE", "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "init", "learned_from", "like", "merge",
-    "part", "require_same_maps", "settle", "update", "with_profile",
+    "NO_PROFILE", "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "gathered", "init", "learned_from", "like",
+    "merge", "part", "require_same_maps", "settle", "update", "with_profile",
 ]  # fmt: skip
 
 #: The profile of no columns.

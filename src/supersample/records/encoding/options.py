@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -155,7 +156,9 @@ def require_column(schema: pa.Schema, name: Any, argument: str, *, many: bool = 
     """Refuse a name that the schema does not have."""
     if name not in schema.names:
         what = "columns of the source" if many else "a column of the source"
-        raise InputError(f"{argument} must name {what} ({listed(schema.names)}), got {name!r}")
+        near = get_close_matches(str(name), schema.names, 1)
+        told = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"{argument} must name {what} ({listed(schema.names)}), got {name!r}{told}")
 
 
 def listed(names: Sequence[str]) -> str:
