@@ -10,12 +10,12 @@ from benchmarks.speed import (
     criticisms,
     crossover,
     discrepancy,
-    drift,
     embedding,
     engines,
     first_use,
     floor,
     herding,
+    long_stream,
     maps,
     memory,
     merging,
@@ -30,30 +30,12 @@ from benchmarks.speed import (
 )
 from benchmarks.speed.report import Benchmark, Context, print_caveats, print_result, surroundings, write_json
 
-BENCHMARKS: dict[str, Benchmark] = {
-    "discrepancy": discrepancy.BENCHMARK,
-    "maps": maps.BENCHMARK,
-    "permutations": permutations.BENCHMARK,
-    "floor": floor.BENCHMARK,
-    "memory": memory.BENCHMARK,
-    "embedding": embedding.BENCHMARK,
-    "stream": stream.BENCHMARK,
-    "thinning": thinning.BENCHMARK,
-    "order": order.BENCHMARK,
-    "ridge": ridge.BENCHMARK,
-    "auto": adaptive.BENCHMARK,
-    "passes": passes.BENCHMARK,
-    "tree": tree_search.BENCHMARK,
-    "crossover": crossover.BENCHMARK,
-    "memory_stream": drift.BENCHMARK,
-    "merge": merging.BENCHMARK,
-    "criticisms": criticisms.BENCHMARK,
-    "summarize": summarizing.BENCHMARK,
-    "compare": comparing.BENCHMARK,
-    "engines": engines.BENCHMARK,
-    "herding": herding.BENCHMARK,
-    "first_use": first_use.BENCHMARK,
-}
+_MODULES = (
+    discrepancy, maps, permutations, floor, memory, embedding, stream, thinning, order, ridge, adaptive, passes, tree_search,
+    crossover, long_stream, merging, criticisms, summarizing, comparing, engines, herding, first_use,
+)  # fmt: skip
+#: Benchmarks by the name of their module, in the order in which they run.
+BENCHMARKS: dict[str, Benchmark] = {module.__name__.rpartition(".")[2]: module.BENCHMARK for module in _MODULES}
 
 
 def main() -> int:
