@@ -1,6 +1,7 @@
 """What is said about tables, measured: `python -m benchmarks.tables [--pairs 200] [--seeds 8]`.
 
 Equal days: pairs of days of one log, with timestamps, ids and a daily cycle; how many differ at 5%, and the 99.9% band of that.
+Dependent rows: pairs of parts of one series, each row near the one before it; how many differ at 5% though nothing changed.
 Random rows: the number of random rows that a summary is said to be as good as, over the number by the exact kernel.
 """
 
@@ -8,11 +9,11 @@ import argparse
 
 import numpy as np
 import pyarrow as pa
-from scipy import stats
+from scipy import signal, stats
 
 import supersample as ss
 
-__all__ = ["day", "equal_days", "random_rows"]
+__all__ = ["day", "dependent_rows", "equal_days", "random_rows"]
 
 
 def day(seed: int, which: int, n_rows: int = 3_000) -> pa.Table:
@@ -44,6 +45,18 @@ def equal_days(pairs: int) -> None:
     print(f"equal days: {sum(p <= 0.05 for p in pvalues)} of {pairs} pairs differ at 5% (99.9% band: {low:.0f} to {high:.0f})")
 
 
+def dependent_rows(pairs: int) -> None:
+    """Compare pairs of series of one process, AR(1) in five columns, and print how many differ at the 5% level."""
+    for near in (0.0, 0.3, 0.5, 0.9):
+        differ = 0
+        for seed in range(pairs):
+            noise = np.random.default_rng([seed, int(10 * near)]).normal(size=(2, 3_000, 5))
+            series = np.stack([signal.lfilter([1.0], [1.0, -near], each, axis=0)[500:] for each in noise])
+            first = ss.summarize(series[0], 20, 0, random_state=0)
+            differ += first.compare(ss.summarize(series[1], like=first, random_state=1)).pvalue <= 0.05
+        print(f"dependent rows: AR(1) with {near}: {differ} of {pairs} pairs of 2,500 + 2,500 rows differ at 5%")
+
+
 def random_rows(seeds: int) -> None:
     """Print the stated number of random rows over the one by the exact kernel, for some seeds and numbers of prototypes."""
     ratios = []
@@ -64,13 +77,14 @@ def random_rows(seeds: int) -> None:
 
 
 def main() -> None:
-    """Run both."""
+    """Run all."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pairs", type=int, default=200)
     parser.add_argument("--seeds", type=int, default=8)
     asked = parser.parse_args()
     random_rows(asked.seeds)
     equal_days(asked.pairs)
+    dependent_rows(asked.pairs)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["amount", "one_line", "plural"]
+__all__ = ["amount", "number_text", "one_line", "plural"]
 
 #: Longest message of another library's error, in characters: some quote the bytes that they could not read.
 _LONGEST = 300
@@ -36,3 +36,14 @@ def amount(value: float, digits: int = 3) -> str:
     places = max(0, digits - 1 - math.floor(math.log10(abs(value))))
     text = f"{value:,.{places}f}"
     return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def number_text(value: float, digits: int) -> str:
+    """Return a number with about so many digits, but with all digits before its point, and two after it, if it is large.
+
+    >>> number_text(12345678.125, 4), number_text(-1000000.0, 6), number_text(0.123456789, 4), number_text(1e300, 6)
+    ('12345678.12', '-1000000', '0.1235', '1e+300')
+    """
+    if 10**digits <= abs(value) < 1e15:
+        return f"{value:.2f}".rstrip("0").rstrip(".")
+    return f"{value:.{digits}g}"

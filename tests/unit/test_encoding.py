@@ -329,3 +329,8 @@ def test_a_label_is_kept_aside():
     assert Encoding.of(json.loads(json.dumps(encoding.to_plain()))) == encoding
     with pytest.raises(MismatchError):
         require_same(encoding, learn(pa.table({"x": [1.5, 2.5, 9.0], "y": ["a", "b", "a"]}), ColumnOptions(["x"])))
+
+
+def test_codes_with_decimals_are_told_how_to_become_whole():
+    with pytest.raises(InputError, match=r"cannot be a category: its numbers are stored with decimals.*astype\('Int64'\)"):
+        learn(pa.table({"zip": [10001.0, None, 20002.0]}), ColumnOptions(types={"zip": "category"}))

@@ -23,6 +23,7 @@ def said(column, **options):
         (["web"] * 599 + ["app"], "nearly constant", "99.83% of the rows have the value 'web'"),
         (pa.nulls(600, pa.string()), "empty", "holds no value at all"),
         (pa.array([None] * 90 + [*X[:510]]), "many missing", "15% of the rows have no value"),
+        (pa.array([None] * 599 + [1.0]), "many missing", "99.83% of the rows have no value"),
         (["US", "us", " US", "DE"] * 150, "mixed case",
          "values differ only in case or spaces, and count as different: ' US', 'US', 'us'"),
         (np.where(np.arange(600) % 9 == 0, -999.0, X), "far value",
@@ -82,3 +83,34 @@ def test_the_mean_of_a_column_of_text_that_holds_numbers():
     summary = ss.summarize(table, 40, 0, random_state=0)
     held = [float(text.replace("$", "").replace(",", "")) for text in summary.prototypes["price"].to_pylist()]
     assert summary.expect("price") == pytest.approx(np.mean(held))
+
+
+def test_long_texts_that_were_cut_are_not_said_to_be_alike():
+    address = "https://example.org/" + "p" * 220 + "/"
+    assert "mixed case" not in said([address + each for each in ("red", "green", "blue")] * 200)
+
+
+def test_a_column_with_more_values_than_the_rows_learned_from_is_told():
+    later = np.arange(12_000) >= 6_000
+    values = {
+        "constant": np.where(later, np.arange(12_000) % 997, 7),
+        "two": np.where(later, np.arange(12_000) % 10, [0, 1] * 6_000),
+    }
+    rows = pa.table({**values, "x": np.random.default_rng(0).normal(size=12_000)})
+    summary = ss.summarize(iter(rows.to_batches(max_chunksize=1_000)), 5, 0, random_state=0)
+    found = {note.column: note.text for note in summary.notes if note.kind == "unlike the rows learned from"}
+    assert found["constant"].startswith("had one value in the rows learned from, and has about ")
+    assert found["two"] == (
+        "had 0 and 1 alone in the rows learned from, and has 10 different values in all; types={'two': 'number'} lets them "
+        "count as a number"
+    )
+    corrected = ss.summarize(iter(rows.to_batches()), 5, 0, types={"constant": "number", "two": "number"}, random_state=0)
+    assert "unlike the rows learned from" not in {note.kind for note in corrected.notes if note.column == "two"}
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_two_far_halves_of_a_table_are_no_change(seed):
+    rng = np.random.default_rng(seed)
+    halves = np.where(rng.random(20_000) < 0.5, 0, 100) + rng.normal(0, 0.1, 20_000)
+    summary = ss.summarize({"c": halves, "x": rng.normal(size=20_000)}, 5, 0, random_state=0)
+    assert "unlike the rows learned from" not in {note.kind for note in summary.notes}

@@ -184,6 +184,23 @@ def test_a_value_that_becomes_frequent_late_is_kept():
         assert after(before, [value] * 100 + [3]).values == (value,)
 
 
+@pytest.mark.parametrize("order", ["sorted", "shuffled"])
+@pytest.mark.parametrize("spread", [60, 100, 1000])
+def test_what_is_certain_is_what_is_most_frequent(order, spread):
+    values = np.array(skewed(3, 20_000, spread))
+    values = np.sort(values) if order == "sorted" else values
+    state, truth = counted(values), Counter(values.tolist())
+    certain = state.certain(10)
+    assert set(state.values[:certain]) == {value for value, _ in truth.most_common(certain)}
+
+
+def test_values_that_are_about_equally_frequent_are_not_certain():
+    days = np.sort(np.random.default_rng(0).integers(0, 366, 30_000))
+    assert counted(days).certain(10) == 0
+    assert counted([*days, *[999] * 1_000]).certain(10) == 1
+    assert counted([1, 2, 3]).certain(2) == 2
+
+
 def test_long_texts_are_cut_and_say_so():
     assert frequent.shortened("x" * 200) == "x" * 200
     assert frequent.shortened("x" * 201) == "x" * 200 + "…"
@@ -298,6 +315,15 @@ def test_parts_in_any_order_give_the_same_histogram(shape):
     for chunk in np.array_split(values[::-1], 7):
         one_by_one = histogram.merge(one_by_one, histogram.of(chunk, 1.0, one_by_one.level))
     assert_alike(one_by_one, once)
+
+
+def test_values_at_the_centre_are_the_centre():
+    rng = np.random.default_rng(0)
+    values = np.where(rng.random(20_000) < 0.6, 0.0, rng.lognormal(3, 1, 20_000))
+    assert [histogram_of(values).order_statistic(rank, whole=False) for rank in (0, 5_000, 11_000)] == [0.0, 0.0, 0.0]
+    rounded = np.round(rng.normal(0, 100, 40_000))
+    state = histogram_of(rounded, 1.0)
+    assert [state.order_statistic(rank, whole=False) for rank in range(0, 40_000, 1_000)] == np.sort(rounded)[::1_000].tolist()
 
 
 @given(st.lists(FINITE), st.lists(FINITE), FINITE)

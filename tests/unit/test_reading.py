@@ -266,3 +266,10 @@ def test_dots_separate_thousands_if_all_values_say_so(texts, values):
     reading = recognise(pa.array(texts * 20))
     assert reading.read(pa.array(texts))[0].to_pylist() == values
     assert ("dots are taken for separators of thousands" in reading.note) == (values[-1] >= 999 and "1000" not in texts)
+
+
+@pytest.mark.parametrize(
+    ("texts", "told"), [(["20,208", "9,871", "11,004"], True), (["1,208.50", "9,871"], False), (["20,20", "9,871"], False)]
+)
+def test_commas_that_nothing_decides_are_told(texts, told):
+    assert ("commas are taken for separators of thousands" in recognise(pa.array(texts * 20)).note) == told

@@ -11,6 +11,7 @@ import pyarrow.ipc
 import pyarrow.parquet as pq
 import pytest
 
+import supersample as ss
 from supersample.errors import InputError, InputTypeError
 from supersample.records.sources import alike, open_source, text, without
 
@@ -174,3 +175,12 @@ def test_errors(drop, error, message):
     wide = open_source(np.zeros((2, 12)))
     with pytest.raises(InputError, match=r"it has x0, x1, x2, x3, x4, x5, x6, x7 and 4 more$"):
         without(wide, ["y"])
+
+
+@pytest.mark.parametrize(
+    "options", [{"redact": ["secret"]}, {"label": "secret"}, {"types": {"secret": "category"}}, {"weight": "secret"}]
+)
+def test_what_is_dropped_cannot_be_used(options):
+    (name,) = options
+    with pytest.raises(InputError, match=f"drop names column 'secret', which {name} names too; leave it out of one of them"):
+        ss.summarize(TABLE, drop=["secret"], **options)

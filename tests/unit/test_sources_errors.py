@@ -269,3 +269,9 @@ def test_what_is_no_source_says_what_it_may_be(tmp_path):
         open_source("x" * 300 + ".csv")
     with pytest.raises(InputError, match=r"got 3 with shape \(10, 2, 3\)"):
         open_source(np.zeros((10, 2, 3)))
+
+
+def test_arrays_of_three_dimensions_are_told_with_their_shape(tmp_path):
+    np.save(tmp_path / "a.npy", np.zeros((1_000, 3, 2)))
+    with pytest.raises(InputError, match=r"one or two dimensions \(rows, columns\), got 3 with shape \(1000, 3, 2\)"):
+        open_source(tmp_path / "a.npy")

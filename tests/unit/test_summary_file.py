@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import struct
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -208,6 +209,8 @@ def test_checkpoints_are_told_from_summaries_and_from_other_runs(tmp_path, summa
     ss.summarize(_table(60), checkpoint=path, **options)
     with pytest.raises(InputError, match="which is a checkpoint"):
         ss.load(path)
+    with pytest.raises(InputError, match="which is a partition; workers of a cluster send it to each other"):
+        ss.load(Path(__file__).parents[1] / "golden" / "format-2" / "partition.ss")
     with pytest.raises(MismatchError, match="prototypes: 5 then, 6 now"):
         ss.summarize(_table(60), checkpoint=path, prototypes=6, criticisms=2, random_state=0)
     with pytest.raises(MismatchError, match=r"random_state: \[0\] then, \[1\] now"):

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from supersample._text import plural
+from supersample._text import number_text, plural
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -112,7 +112,7 @@ def _cell(value: Any, longest: int) -> str:
     if value is None:
         return ""
     if isinstance(value, float):
-        return f"{value:.4g}"
+        return number_text(value, 4)
     if isinstance(value, list) and len(value) > 3:
         return f"[{len(value)} values]"
     if isinstance(value, bytes):

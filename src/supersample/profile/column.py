@@ -108,7 +108,14 @@ class ColumnProfile:
         if self.frequent is not None and self.frequent.exact:
             return self.frequent.hashes.size
         least = min(self.count, 1) if self.frequent is None else COUNTERS + 1
-        return round(min(max(distinct.estimate(self.registers), least), self.count))
+        return round(min(max(distinct.estimate(self.registers), least), self.count, self._possible))
+
+    @property
+    def _possible(self) -> float:
+        """How many different values there can be between the extremes."""
+        if self.numbers is None or self.form.family != "whole" or self.numbers.minimum is None or self.numbers.maximum is None:
+            return math.inf
+        return self.numbers.maximum - self.numbers.minimum + 1
 
     @property
     def distinct_error(self) -> float | None:
@@ -166,10 +173,10 @@ class ColumnProfile:
         return None if self.frequent is None else self.frequent.lowered
 
     def top(self, most: int = 10) -> tuple[Counted, ...]:
-        """Return the values that are certain to be more frequent than any that is not held, the most frequent first."""
+        """Return values that are certain to be more frequent than any other, the most frequent first; there may be none."""
         if self.frequent is None:
             return ()
-        held = zip(self.frequent.values[:most], self.frequent.counts.tolist(), strict=False)
+        held = zip(self.frequent.values[: self.frequent.certain(most)], self.frequent.counts.tolist(), strict=False)
         return tuple(Counted(self.form.value_text(value), count, not self.frequent.exact) for value, count in held)
 
     def without_rare(self, min_count: int) -> "ColumnProfile":

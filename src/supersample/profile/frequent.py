@@ -59,6 +59,19 @@ class Frequent:
         """Whether all values are held and all counts are exact."""
         return self.lowered == 0
 
+    def certain(self, most: int) -> int:
+        """Return how many of the first values, at most so many, are certain to be more frequent than all others.
+
+        They are if the last of them has a higher count than the next one can really have.
+        """
+        size = len(self.values)
+        if self.exact or size == 0:
+            return min(most, size)
+        counts = self.counts[: size + 1]
+        following = np.append(counts[1:], 0)[:size] if counts.size == size else counts[1:]
+        apart = np.flatnonzero(counts[:size] > following + self.lowered)
+        return int(apart[apart < most][-1]) + 1 if (apart < most).any() else 0
+
     def check(self, n_values: int) -> None:
         """Refuse counts that this number of values cannot have."""
         hashes, counts = self.hashes, self.counts

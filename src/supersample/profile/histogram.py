@@ -29,6 +29,8 @@ _FRACTION_BITS = 52
 _MOST_LEVEL = _FRACTION_BITS + 1
 #: The bits of infinity, to which a difference of two finite numbers can round.
 _INFINITY = 0x7FF << _FRACTION_BITS
+#: Buckets that lost this many bits are narrower than a twelfth digit, and are taken for their end near the centre.
+_EXACT_LEVEL = 12
 _SLOTS = 8192
 #: So many values need a small table only.
 _FEW = 256
@@ -82,6 +84,10 @@ class Histogram:
         """
         ends = np.cumsum(self.counts)
         at = int(np.searchsorted(ends, rank, side="right"))
+        size = int(self.keys[at]) if self.keys[at] >= 0 else ~int(self.keys[at])
+        if size == 0 or self.level <= _EXACT_LEVEL:  # a bucket as good as one number: the centre, or one that lost few bits
+            away = float(self._distance(np.array([size]))[0])
+            return self.centre + away if self.keys[at] >= 0 else self.centre - away
         low, high = (float(each[at]) for each in self.edges())
         share = (rank - (ends[at] - self.counts[at]) + 0.5) / self.counts[at]
         value = low + (high - low) * float(share) if np.isfinite(high - low) else low if np.isfinite(low) else high

@@ -5,6 +5,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from supersample._text import number_text
+
 __all__ = ["MISSING", "clean", "text_of"]
 
 #: Shown in place of a missing value.
@@ -47,7 +49,7 @@ def _python(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return number_text(value, 6)
     if isinstance(value, bytes):
         return f"({len(value):,} bytes)"
     if isinstance(value, dict):

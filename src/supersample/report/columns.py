@@ -171,7 +171,8 @@ def _statistics(column: ColumnProfile) -> tuple[Statistic, ...]:
     if column.unreadable:
         found.append(("not readable", _part(column.unreadable, rows)))
     found.append(("distinct", said.distinct_text(column)))
-    if column.numbers is not None and column.role not in ("boolean", "category", "constant"):
+    few = {"boolean": 2, "constant": 1}.get(column.role, 0)
+    if column.numbers is not None and column.role != "category" and (column.distinct or 0) > few:
         found += _of_numbers(column)
     if column.lengths is not None and column.count:
         found += _of_lengths(column)

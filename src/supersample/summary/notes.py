@@ -9,6 +9,8 @@ import numpy as np
 
 from supersample._text import amount, plural
 from supersample.profile import ColumnProfile, Counted
+from supersample.profile.frequent import LONGEST
+from supersample.profile.wording import distinct_text
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.selection.stream import background
@@ -82,6 +84,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
     columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in whole.columns]
     return (
         *_unlike_first_rows(state, columns),
+        *_other_values(columns),
         *_first_rows(state),
         *_labels(state, columns),
         *(note for column in columns for note in _stored_as_text(state, column)),
@@ -100,15 +103,30 @@ def _unlike_first_rows(state: Running, columns: list[_Column]) -> Iterator[Note]
         median, spread = profile.quantile(0.5), _spread(profile)
         if median is None or spread is None:
             continue
-        moved = abs(median - block.centre) > _MOVED * block.scale
+        # Rows that were spread over all have about their median and scale, unless half of the rows lie far from the others.
+        moved = abs(median - block.centre) > _MOVED * block.scale and state.shared is None
         stretched = not 1.0 / _STRETCHED <= spread / block.scale <= _STRETCHED
         if moved or (stretched and spread > 0):
             where = "the first rows" if state.shared is None else "the rows that its scale was learned from"
+            advice = ". Summarise a file or a table, not a stream, or shuffle the rows" if state.shared is None else ""
             yield Note(
                 "unlike the rows learned from", profile.name,
                 f"all rows have the median {median:.4g} and the scale {spread:.3g}, {where} had {block.centre:.4g} and "
-                f"{block.scale:.3g}: rows are judged by a scale that is not theirs. Summarise a file or a table, not a stream, "
-                f"or shuffle the rows",
+                f"{block.scale:.3g}: rows are judged by a scale that is not theirs{advice}",
+            )  # fmt: skip
+
+
+def _other_values(columns: list[_Column]) -> Iterator[Note]:
+    """Say which columns have more values than the rows learned from: one where there was one, two where there were two."""
+    for profile, note, _ in columns:
+        known = {"constant": 1, "boolean": 2}.get(note.kind)
+        if known is not None and profile.distinct is not None and profile.distinct > known and profile.reading is None:
+            had = "one value" if known == 1 else "0 and 1 alone"
+            kind = "number" if profile.numbers is not None else "category"
+            yield Note(
+                "unlike the rows learned from", profile.name,
+                f"had {had} in the rows learned from, and has {distinct_text(profile)} different values in all; "
+                f"types={{{profile.name!r}: {kind!r}}} lets them count as a {kind}",
             )  # fmt: skip
 
 
@@ -205,7 +223,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
         return
     absent = profile.missing + profile.unreadable
     if absent >= _MANY_MISSING * rows:
-        yield Note("many missing", profile.name, f"{absent / rows:.0%} of the rows have no value")
+        yield Note("many missing", profile.name, f"{_rounded(absent / rows)} of the rows have no value")
     if profile.distinct == 1:
         text = "".join(f"every value is {_shown(profile, only.value)}" for only in profile.top(1)) or "all values are the same"
         yield Note("constant", profile.name, text if not absent else f"{text}, where there is one")
@@ -228,6 +246,8 @@ def _mixed_case(profile: ColumnProfile) -> Iterator[Note]:
         return
     alike: dict[str, list[str]] = {}
     for each in profile.top(256):
+        if len(each.value) > LONGEST:
+            continue  # what was cut off may differ
         alike.setdefault(" ".join(each.value.casefold().split()), []).append(each.value)
     groups = [group for group in alike.values() if len(group) > 1]
     if groups:
@@ -282,6 +302,10 @@ def _shown(profile: ColumnProfile, value: str) -> str:
 
 def _quoted(value: str) -> str:
     return repr(value if len(value) <= 40 else f"{value[:40]}...")
+
+
+def _rounded(share: float) -> str:
+    return f"{share:.0%}" if share < 0.99 or share == 1.0 else _percent(share)
 
 
 def _percent(share: float) -> str:

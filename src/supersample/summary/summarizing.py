@@ -67,6 +67,10 @@ class Options:
                 f"column, or use SuperSampler.fit(X, sample_weight=...)"
             )
         drop, redact = _names(options.drop, "drop"), _names(options.redact, "redact")
+        used = {"redact": redact, "label": (options.label,), "weight": (options.weight,), "types": options.types or ()}
+        for name, others in ((name, others) for name in drop for others in used.items()):
+            if name in others[1]:
+                raise InputError(f"drop names column {name!r}, which {others[0]} names too; leave it out of one of them")
         least = check_count(options.min_count, "min_count")
         return replace(options, columns=_plain_columns(options.columns), drop=drop, redact=redact, min_count=least)
 

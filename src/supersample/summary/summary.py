@@ -341,8 +341,9 @@ def load_from(path: str | os.PathLike[str], name: str) -> Summary:
     where = as_path(path, name)
     restored = restore(read_file(where, name), str(where))
     if restored.kind != "summary":
-        raise InputError(
-            f"{name} must name a saved summary, got {str(where)!r}, which is a {restored.kind}; pass it to "
-            f"summarize(checkpoint=...), or --checkpoint, to go on from it"
-        )
+        advice = {
+            "checkpoint": "pass it to summarize(checkpoint=...), or --checkpoint, to go on from it",
+            "partition": "workers of a cluster send it to each other, and it is of no use by itself",
+        }.get(restored.kind, "save a summary, and load that")
+        raise InputError(f"{name} must name a saved summary, got {str(where)!r}, which is a {restored.kind}; {advice}")
     return Summary(Snapshot(restored.state, restored.settled, restored.outcome), restored.source)

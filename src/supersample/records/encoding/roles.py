@@ -74,7 +74,9 @@ def forced_role(name: str, column: pa.Array, asked: str) -> Role:
         "id": True,
     }
     if not fits[asked]:
-        raise _cannot(name, kind, asked, f"it was recognised as {found.kind}")
+        why = "its numbers are stored with decimals, as pandas does where some are missing; .astype('Int64') makes them whole"
+        codes = asked == "category" and bool(pa.types.is_floating(kind))
+        raise _cannot(name, kind, asked, why if codes else f"it was recognised as {found.kind}")
     return Role(asked, "is an id, as types= says" if asked == "id" else "")
 
 

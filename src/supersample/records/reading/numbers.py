@@ -82,8 +82,9 @@ def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: flo
     if not enough(parsed, counts, least):
         return None
     unit, note = _units(parts, np.where(parsed, counts, 0))
-    if dots:
-        note = "; ".join(filter(None, [note, "dots are taken for separators of thousands"]))
+    commas = not agreed[1] and decimal == "." and bool(pc.any(pc.match_substring(parts["body"], ",")).as_py())
+    if dots or commas:
+        note = "; ".join(filter(None, [note, f"{'dots' if dots else 'commas'} are taken for separators of thousands"]))
     return _form(parts["body"].filter(pa.array(parsed)), decimal), unit, note
 
 

@@ -102,8 +102,8 @@ def _reader(frame: Any) -> pa.RecordBatchReader:
         return pa.RecordBatchReader.from_batches(batch.schema, [batch])
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputTypeError(
-            f"source must be a table with named columns, got {name_of(frame)}: {one_line(error)}; pass a frame, as with "
-            f".to_frame()"
+            f"source must be a table with named columns of types that Arrow has, got {name_of(frame)}: {one_line(error)}; "
+            f"pass a frame, as with .to_frame(), or cast the column"
         ) from error
 
 
