@@ -82,12 +82,15 @@ def notes_of(state: Running) -> tuple[Note, ...]:
     notes = {note.name: note for note in state.encoding.notes}
     whole = state.whole_profile or state.profile
     columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in whole.columns]
+    read = [note for column in columns for note in _stored_as_text(state, column)]
     return (
         *_unlike_first_rows(state, columns),
         *_other_values(columns),
+        *(note for note in read if note.kind == "read in part"),
+        *(note for column in columns for note in _far_values(column.profile)),
         *_first_rows(state),
         *_labels(state, columns),
-        *(note for column in columns for note in _stored_as_text(state, column)),
+        *(note for note in read if note.kind != "read in part"),
         *_left_out(columns),
         *_copies(state),
         *_vectors(columns),
@@ -156,7 +159,7 @@ def _labels(state: Running, columns: list[_Column]) -> Iterator[Note]:
 
 
 def _stored_as_text(state: Running, column: _Column) -> Iterator[Note]:
-    """Say that text is read as what it holds, and how much of it could not be."""
+    """Say that text is read as what it holds, where that is in doubt, and how much of it could not be."""
     reading, profile = dict(state.encoding.readings).get(column.profile.name), column.profile
     if reading is None:
         return
@@ -165,7 +168,7 @@ def _stored_as_text(state: Running, column: _Column) -> Iterator[Note]:
         said.append(reading.note)
     if profile.unreadable:
         said.append(f"{plural(profile.unreadable, 'value')} could not be, and {_count_as(profile.unreadable)} missing")
-    yield Note("stored as text", profile.name, "; ".join(said))
+    yield Note("stored as text" if len(said) == 1 else "read in part", profile.name, "; ".join(said))
 
 
 def _left_out(columns: list[_Column]) -> Iterator[Note]:
@@ -236,8 +239,8 @@ def _of_column(column: _Column) -> Iterator[Note]:
             f"{_bound(top[0])}{_percent(top[0].count / rows)} of the rows have the value {_shown(profile, top[0].value)}",
         )
     yield from _mixed_case(profile)
-    yield from _far_values(profile)
-    yield from _heavy_tail(profile)
+    if not any(_far_values(profile)):
+        yield from _heavy_tail(profile)
 
 
 def _mixed_case(profile: ColumnProfile) -> Iterator[Note]:
