@@ -5,7 +5,7 @@ Uses a `distributed` client if there is one, otherwise the scheduler that Dask i
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from typing import Any
 
 import dask
@@ -32,6 +32,8 @@ __all__ = ["cluster", "partitions", "run"]
 
 #: How often a failed task is retried on a cluster, as Spark does by default; its result is the same each time.
 _RETRIES = 3
+#: Seconds to wait for the other tasks after one has lost its workers.
+_PATIENCE = 60
 
 
 def run(frame: Any, job: Job) -> Summary:
@@ -140,6 +142,10 @@ def _by_client(client: Any, wanted: list[Any], parts: Mapping[int, Any], *, prog
     except SupersampleError:
         raise
     except Exception as error:
+        if type(error).__name__ == "KilledWorker":
+            # A healthy partition may be blamed before the one that kills its workers: wait until that is blamed as well.
+            with suppress(TimeoutError):
+                sys.modules["distributed"].wait(futures, timeout=_PATIENCE)
         blamed = _blamed(client, futures, parts)
         raise (unreadable(" or ".join(map(str, blamed)), error) if blamed else _stopped(error)) from error
     finally:
