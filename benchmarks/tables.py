@@ -1,7 +1,8 @@
 """What is said about tables, measured: `python -m benchmarks.tables [--pairs 200] [--seeds 8]`.
 
 Equal days: pairs of days of one log, with timestamps, ids and a daily cycle; how many differ at 5%, and the 99.9% band of that.
-Dependent rows: pairs of parts of one series, each row near the one before it; how many differ at 5% though nothing changed.
+Dependent rows: pairs of parts of one series, each row near the one before it, and rows that are there five times; how many
+differ at 5% though nothing changed.
 Random rows: the number of random rows that a summary is said to be as good as, over the number by the exact kernel.
 """
 
@@ -46,7 +47,7 @@ def equal_days(pairs: int) -> None:
 
 
 def dependent_rows(pairs: int) -> None:
-    """Compare pairs of series of one process, AR(1) in five columns, and print how many differ at the 5% level."""
+    """Compare series of one process, AR(1) in five columns, and rows that are there five times; print how many differ at 5%."""
     for near in (0.0, 0.3, 0.5, 0.9):
         differ = 0
         for seed in range(pairs):
@@ -55,6 +56,12 @@ def dependent_rows(pairs: int) -> None:
             first = ss.summarize(series[0], 20, 0, random_state=0)
             differ += first.compare(ss.summarize(series[1], like=first, random_state=1)).pvalue <= 0.05
         print(f"dependent rows: AR(1) with {near}: {differ} of {pairs} pairs of 2,500 + 2,500 rows differ at 5%")
+    differ = 0
+    for seed in range(pairs):
+        left, right = np.repeat(np.random.default_rng(seed).normal(size=(2, 500, 5)), 5, axis=1)
+        first = ss.summarize(left, 20, 0, random_state=0)
+        differ += first.compare(ss.summarize(right, like=first, random_state=1)).pvalue <= 0.05
+    print(f"dependent rows: each five times: {differ} of {pairs} pairs of 2,500 + 2,500 rows differ at 5%")
 
 
 def random_rows(seeds: int) -> None:

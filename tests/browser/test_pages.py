@@ -13,7 +13,7 @@ from selenium.webdriver.support.select import Select
 
 import chromium
 
-NAMES = ("digits", "mixed", "messy", "wide", "comparison")
+NAMES = ("digits", "messy", "wide", "comparison")
 SECTIONS = {
     "summary": ("headline", "notes", "prototypes", "criticisms", "columns", "map", "trace", "reading", "small-print"),
     "comparison": ("headline", "columns", "left", "right", "map", "small-print"),
@@ -78,7 +78,7 @@ def test_every_section_is_there_and_named(at, pages, name):
     driver = at(pages[name])
     wanted = SECTIONS["comparison" if name == "comparison" else "summary"]
     has_notes = driver.find_elements(By.ID, "notes") != []
-    assert has_notes == (name in ("mixed", "messy", "digits"))
+    assert has_notes == (name in ("messy", "digits"))
     for section in (each for each in wanted if has_notes or each != "notes"):
         element = driver.find_element(By.ID, section)
         assert element.text.strip()

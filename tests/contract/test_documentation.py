@@ -19,6 +19,7 @@ import matplotlib as mpl
 import pytest
 
 import supersample as ss
+from engine_parts import HELPERS
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -57,14 +58,13 @@ def commands(block):
 RUN = [page for page in PAGES if any(block.language in ("python", "sh") for block in blocks(page))]
 
 
-HELPERS = Path(__file__).parents[1] / "helpers"
 #: Spark stays in the folder that it was started in, so a page with Spark has a process of its own.
 ALONE = """
 import sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 from test_documentation import run
-run(Path(sys.argv[2]))
+print(run(Path(sys.argv[2])))
 """
 WARNINGS = (
     "error",
@@ -78,12 +78,16 @@ def run_alone(page):
     command = [sys.executable, *options, "-c", ALONE, str(Path(__file__).parent), str(page)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr[-4_000:]
+    return int(done.stdout.splitlines()[-1])
 
 
 def run(page):
+    """Run the blocks of a page, and return how many there were; their assertions are those of the page."""
     mpl.use("agg")
+    ran = 0
     namespace = {"__name__": "documentation"}
     for block in blocks(page):
+        ran += block.language in ("python", "sh")
         if block.language == "python":
             # Empty lines before the code make an error point to its line of the page.
             exec(compile("\n" * block.line + block.code, page, "exec"), namespace)
@@ -93,6 +97,7 @@ def run(page):
                 ["bash", "-euo", "pipefail", "-c", script], capture_output=True, text=True, timeout=300, check=False
             )
             assert done.returncode == 0, f"{name_of(page)}, line {block.line}: {done.stderr}"
+    return ran
 
 
 @pytest.mark.parametrize("page", RUN, ids=name_of)
@@ -106,7 +111,7 @@ def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
     monkeypatch.setenv("PYSPARK_PYTHON", sys.executable)
     monkeypatch.setenv("SPARK_CONF_DIR", str(HELPERS / "spark"))
     monkeypatch.setenv("PYTHONPATH", str(HELPERS), prepend=os.pathsep)
-    run_alone(page) if spark else run(page)
+    assert (run_alone(page) if spark else run(page)) > 0
 
 
 def test_no_code_is_passed_over():

@@ -1,5 +1,7 @@
 """A messy table, as people have them: understood alike wherever it comes from, in whatever order its rows are."""
 
+from collections import Counter
+
 import duckdb
 import numpy as np
 import polars as pl
@@ -96,6 +98,27 @@ def test_a_sorted_table_is_summarised_as_well_as_a_shuffled_one(by, shuffled, tm
     assert "learned from the first rows" not in {note.kind for note in from_file.notes}
     if by == "price":
         assert ("unlike the rows learned from", "price") in {(note.kind, note.column) for note in piped.notes}
+
+
+@pytest.mark.level
+@pytest.mark.parametrize("by", ["region", "price", "time"])
+def test_shares_among_the_prototypes_of_a_sorted_table(by, capsys):
+    """From 200 prototypes on, shares of regions are within a point; prices have a heavy tail, and are told without a bound."""
+    table = messy.orders(30_000, 0, sort_by=by)
+    regions, prices = Counter(table["region"].to_pylist()), dollars(table)
+    for prototypes in (100, 200, 500):
+        rows = ss.summarize(table, prototypes, 0, random_state=0).prototypes
+        drawn, paid = Counter(rows["region"].to_pylist()), dollars(rows)
+        off = max(abs(drawn[region] / prototypes - count / 30_000) for region, count in regions.items())
+        mean, high = paid.mean() / prices.mean() - 1, np.quantile(paid, 0.95) / np.quantile(prices, 0.95) - 1
+        with capsys.disabled():
+            told = f"shares off by up to {100 * off:.2f} points, mean price {mean:+.1%}, its 95% point {high:+.1%}"
+            print(f"sorted by {by}, {prototypes} prototypes: {told}")  # noqa: T201
+        assert prototypes == 100 or off <= 0.01
+
+
+def dollars(rows):
+    return np.array([float(price.replace("$", "").replace(",", "")) for price in rows["price"].to_pylist()])
 
 
 def test_a_bad_cell_far_into_a_csv_file_is_kept_counted_and_said(tmp_path):

@@ -3,14 +3,10 @@
 import os
 import shutil
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
-from engine_parts import dask_frame, spark_frame, written
-
-HELPERS = str(Path(__file__).parents[1] / "helpers")
+from engine_parts import HELPERS, dask_frame, spark_frame, written
 
 
 @pytest.fixture(scope="session")
@@ -60,16 +56,6 @@ class DaskEngine:
     def work_for_others(self):
         assert self.client.submit(sum, [1, 2]).result() == 3
 
-    def scale(self, workers):
-        self.cluster.scale(workers)
-        deadline = time.monotonic() + 300
-        while self.workers() != workers and time.monotonic() < deadline:
-            time.sleep(0.05)
-        assert self.workers() == workers
-
-    def workers(self):
-        return len(self.client.scheduler_info(n_workers=-1)["workers"])
-
     def close(self):
         self.client.close()
         self.cluster.close()
@@ -77,24 +63,21 @@ class DaskEngine:
 
 
 class SparkEngine:
-    """Two task slots, each with Python processes; a task may fail once."""
+    """Task slots, each with Python processes; a task may fail once."""
 
     merging = "supersample.engines.spark._merge_pair"
 
-    def __init__(self):
+    def __init__(self, slots=2):
         if shutil.which("java") is None:
             message = "java is not installed: Spark cannot be run (Debian: apt-get install openjdk-17-jre-headless)"
             pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
-        self.begin(2)
-
-    def begin(self, slots):
         from pyspark.sql import SparkSession
 
         os.environ["PYSPARK_PYTHON"] = sys.executable
         builder = SparkSession.builder.master(f"local[{slots},2]").appName("tests")
         for key, value in {
             "spark.driver.bindAddress": "127.0.0.1", "spark.driver.host": "127.0.0.1", "spark.driver.memory": "1g",
-            "spark.python.daemon.module": "spark_workers", "spark.executorEnv.PYTHONPATH": HELPERS,
+            "spark.python.daemon.module": "spark_workers", "spark.executorEnv.PYTHONPATH": str(HELPERS),
             "spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF",
         }.items():  # fmt: skip
             builder = builder.config(key, value)
@@ -112,10 +95,6 @@ class SparkEngine:
     def work_for_others(self):
         assert self.session.range(3).count() == 3
 
-    def scale(self, workers):
-        self.session.stop()
-        self.begin(workers)
-
     def close(self):
         self.session.stop()
 
@@ -129,7 +108,7 @@ def engine(request):
 
 @pytest.fixture(scope="module")
 def session():
-    """Spark alone."""
-    started = SparkEngine()
+    """Spark alone, with one task slot."""
+    started = SparkEngine(slots=1)
     yield started.session
     started.close()

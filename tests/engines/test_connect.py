@@ -4,15 +4,13 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 import supersample as ss
-from engine_parts import OPTIONS
+from engine_parts import HELPERS, OPTIONS
 from supersample.engines import local
 
-HELPERS = str(Path(__file__).parents[1] / "helpers")
 # A process has Spark of one kind only, so this one has its own.
 PROGRAM = """
 import sys
@@ -44,7 +42,7 @@ def test_bytes_are_those_of_the_local_engine(folder, tables, tmp_path):
     saved = tmp_path / "found.ss"
     program = [sys.executable, "-c", PROGRAM.replace("{options}", repr(OPTIONS)), folder, saved]
     # Testing, the server takes a free port; else always the same one, which another run on this machine may have.
-    path = os.pathsep.join(filter(None, [HELPERS, os.environ.get("PYTHONPATH")]))
+    path = os.pathsep.join(filter(None, [str(HELPERS), os.environ.get("PYTHONPATH")]))
     environment = {**os.environ, "PYSPARK_PYTHON": sys.executable, "SPARK_TESTING": "1", "PYTHONPATH": path}
     done = subprocess.run(program, env=environment, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stderr[-4_000:]

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import supersample as ss
+from engine_parts import OPTIONS, SIZES, dask_frame, reader
+from supersample.engines import local
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
 
@@ -36,6 +38,14 @@ def test_states_are_let_go_once_merged():
         cluster.scheduler.add_plugin(held)
         assert ss.summarize(points, prototypes=10, criticisms=0, random_state=0).n_seen == n_parts * 500
     assert 2 <= held.most <= 2 + math.ceil(math.log2(n_parts)) + 2  # one waiting at each level, two in work, two being let go
+
+
+def test_one_task_at_a_time_ends_in_the_same_bytes(folder, tables):
+    from distributed import Client, LocalCluster
+
+    with LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0") as cluster, Client(cluster):
+        found = ss.summarize(dask_frame(reader(folder), len(SIZES)), **OPTIONS)
+    assert found.to_bytes() == local.summarize(tables, **OPTIONS).to_bytes()
 
 
 def test_a_task_may_summarise_on_its_own_cluster():

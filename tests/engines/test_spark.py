@@ -3,7 +3,7 @@
 import pytest
 
 import supersample as ss
-from engine_parts import OPTIONS, mixed
+from engine_parts import OPTIONS, SIZES, mixed, reader, spark_frame
 from supersample.engines import local
 
 pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
@@ -25,6 +25,11 @@ def frame_of(session, table, n=1):
 def test_any_name_of_a_column_will_do(session, table):
     found = ss.summarize(frame_of(session, table), **OPTIONS)
     assert found.to_bytes() == local.summarize([table], **OPTIONS).to_bytes()
+
+
+def test_one_task_at_a_time_ends_in_the_same_bytes(session, folder, tables):
+    found = ss.summarize(spark_frame(session, reader(folder), len(SIZES)), **OPTIONS)
+    assert found.to_bytes() == local.summarize(tables, **OPTIONS).to_bytes()
 
 
 def test_large_types_make_no_difference(session, table):

@@ -58,7 +58,7 @@ def open_page(driver, path, width=1_100, dark=False, paper=False):
 
 
 def write_pages(folder):
-    """Write the pages to look at: images, a mixed table, a messy one, a wide one, and a comparison."""
+    """Write the pages to look at: images, a messy table, a wide one, and a comparison."""
     pixels, labels = load_digits(return_X_y=True)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), 64)
     digits = ss.summarize(pa.table({"image": images, "label": labels}), 60, 20, random_state=0)
@@ -74,7 +74,6 @@ def write_pages(folder):
     return {
         "messy": write_report(messy, folder / "messy.html"),
         "digits": write_report(digits, folder / "digits.html"),
-        "mixed": write_report(left, folder / "mixed.html"),
         "wide": write_report(wide, folder / "wide.html"),
         "comparison": write_comparison(left, right, folder / "comparison.html"),
     }

@@ -11,6 +11,8 @@ import pyarrow.parquet as parquet
 
 import supersample as ss
 
+#: Where Spark finds `spark_workers`.
+HELPERS = Path(__file__).parent
 #: The first partition alone has rows enough for a warm-up.
 SIZES = (5_200, 0, 900, 1_500)
 SCHEMA = "a double, b double, kind string, flag boolean, count long, w double"

@@ -31,7 +31,7 @@ WHOLE = ss.summarize(iter([DATA]), **OPTIONS).to_bytes()
 cuts = st.lists(st.integers(0, DATA.num_rows), max_size=6).map(lambda inner: sorted({0, *inner, DATA.num_rows}))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(cuts)
 def test_any_cut_into_batches_gives_the_same_bytes(edges):
     parts = [DATA.slice(a, b - a) for a, b in pairwise(edges)]

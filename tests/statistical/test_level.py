@@ -33,7 +33,7 @@ CASES = [(test, data, sizes) for test in TESTS for data in DATA for sizes in SIZ
 MAIN_CASES = [case for case in CASES if case[0].endswith(("fourier", "block", "linear"))]
 # Nulls that reject less often than stated: few blocks, each skewed to the right, for which Student's t is too wide.
 CONSERVATIVE = {"normal block", "normal linear"}
-REDUCED, WHOLE = 100, 2000
+REDUCED, WHOLE = 60, 2000
 FALSE_FAILURE_IN_ALL = 1e-4
 
 

@@ -53,7 +53,7 @@ def test_what_is_saved_comes_back(summary, tmp_path):
         {"kernel": "matern32"},
         {"kernel": ss.kernels.Gaussian(1.0) + 0.5 * ss.kernels.Cauchy(2.0)},
         {"features": ss.features.Fastfood(ss.kernels.Gaussian(2.0), 64, random_state=0)},
-        {"prototypes": 2000},
+        {"prototypes": 1000},
     ],
     ids=str,
 )
@@ -128,8 +128,9 @@ def test_forged_headers_load_as_an_error_or_as_a_summary(data, tmp_path):
     header = json.loads(data[20 : 20 + length])
     path = tmp_path / "forged.ss"
     refused = 0
-    for trail in list(_paths(header))[1:]:
-        for value in (KeyError, None, -1, 1e300, "x", {"array": 0}, {"record": "Popen", "fields": {}}):
+    values = (KeyError, None, -1, 1e300, "x", {"array": 0}, {"record": "Popen", "fields": {}})
+    for place, trail in enumerate(list(_paths(header))[1:]):
+        for value in values[place % 2 :: 2]:  # each place gets half of them, in turn; `make fuzz` goes further
             path.write_bytes(_forged(data, _replaced(trail, value)))
             try:
                 made = ss.load(path)
@@ -142,7 +143,7 @@ def test_forged_headers_load_as_an_error_or_as_a_summary(data, tmp_path):
                 assert made.update(_table(30)).mmd >= 0
             except ss.errors.SupersampleError:
                 continue
-    assert refused > 1000
+    assert refused > 500
 
 
 def test_other_files_are_named_as_such(tmp_path, data):

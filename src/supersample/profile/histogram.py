@@ -84,12 +84,10 @@ class Histogram:
         """
         ends = np.cumsum(self.counts)
         at = int(np.searchsorted(ends, rank, side="right"))
-        size = int(self.keys[at]) if self.keys[at] >= 0 else ~int(self.keys[at])
-        if size == 0 or self.level <= _EXACT_LEVEL:  # a bucket as good as one number: the centre, or one that lost few bits
-            away = float(self._distance(np.array([size]))[0])
-            return self.centre + away if self.keys[at] >= 0 else self.centre - away
         low, high = (float(each[at]) for each in self.edges())
         share = (rank - (ends[at] - self.counts[at]) + 0.5) / self.counts[at]
+        if self.keys[at] in (0, -1) or self.level <= _EXACT_LEVEL:  # one number: the centre, or one with few bits lost
+            share = 0.0 if self.keys[at] >= 0 else 1.0
         value = low + (high - low) * float(share) if np.isfinite(high - low) else low if np.isfinite(low) else high
         if not whole:
             return value

@@ -226,7 +226,7 @@ def _of_column(column: _Column) -> Iterator[Note]:
         return
     absent = profile.missing + profile.unreadable
     if absent >= _MANY_MISSING * rows:
-        yield Note("many missing", profile.name, f"{_rounded(absent / rows)} of the rows have no value")
+        yield Note("many missing", profile.name, f"{_percent(absent / rows)} of the rows have no value")
     if profile.distinct == 1:
         text = "".join(f"every value is {_shown(profile, only.value)}" for only in profile.top(1)) or "all values are the same"
         yield Note("constant", profile.name, text if not absent else f"{text}, where there is one")
@@ -307,9 +307,5 @@ def _quoted(value: str) -> str:
     return repr(value if len(value) <= 40 else f"{value[:40]}...")
 
 
-def _rounded(share: float) -> str:
-    return f"{share:.0%}" if share < 0.99 or share == 1.0 else _percent(share)
-
-
 def _percent(share: float) -> str:
-    return f"{min(share, 0.9999):.2%}" if share > 0.995 else f"{share:.1%}"
+    return f"{min(share, 0.9999):.2%}" if share > 0.995 else f"{share:.1%}".replace(".0%", "%")
