@@ -12,7 +12,7 @@ from supersample import profile as profiles
 from supersample.discrepancy.certificate import equal_random_rows
 from supersample.profile import ColumnPlan, ColumnProfile
 from supersample.records.encoding import ColumnNote
-from supersample.summary import ColumnChange
+from supersample.summary import ColumnChange, PairChange
 from supersample.summary.notes import Note
 from supersample.summary.outcome import MmdPoint
 
@@ -32,6 +32,10 @@ class Comparison:
     right_rows: pa.Table
     n_left: int = 1_000
     n_right: int = 900
+    pairs: tuple[PairChange, ...] = ()
+
+    def pairs_at(self, level: float) -> tuple[PairChange, ...]:
+        return self.pairs
 
 
 @dataclass
@@ -174,7 +178,7 @@ def changes(left: Fake, right: Fake) -> Comparison:
     names = [note.name for note in left.columns if note.kind != "left out"]
     parts = 0.5 ** np.arange(1, len(names) + 1)
     columns = tuple(
-        ColumnChange(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()))
+        ColumnChange(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()), 0.1, f"{name} moved")
         for place, (name, part) in enumerate(zip(names, parts, strict=True))
     )
     rows = [side.criticisms.drop_columns(["_weight", "_nearest"]) for side in (left, right)]

@@ -130,7 +130,7 @@ def test_a_comparison_says_where():
     assert view.differs
     assert view.verdict == "The two differ (p = 0.0004)."
     assert "age and fare" in view.meaning
-    assert [line.changed for line in view.columns] == [True, True, False, False, False, False]
+    assert [line.what for line in view.columns] == ["age moved", "fare moved", "", "", "", ""]
     assert [each.name for each in view.distributions][:2] == ["age", "fare"]
     assert sum(len(cloud.points) for cloud in view.map.clouds) == 800
     assert len(view.left_rows.cards) == len(view.right_rows.cards) == 6

@@ -68,17 +68,18 @@ def test_as_many_random_rows_are_never_more_than_there_are(mmd, size, n_seen, re
 
 
 def test_a_large_p_value_is_never_called_sameness():
-    verdict, meaning = words.verdict(0.37, [], 3)
+    verdict, meaning = words.verdict(0.37, [], [], 3)
     assert verdict == "No difference found (p = 0.37)."
     assert "does not show that the two are alike" in meaning
 
 
 def test_a_small_p_value_names_the_columns_and_is_never_zero():
-    verdict, meaning = words.verdict(0.0, ["a", "b", "c"], 5)
+    verdict, meaning = words.verdict(0.0, ["a", "b", "c"], [], 5)
     assert verdict == "The two differ (p < 0.0001)."
     assert "a, b and c" in meaning
-    assert "No single column" in words.verdict(0.01, [], 3)[1]
-    assert "column" not in words.verdict(0.01, [], 1)[1]
+    assert "No single column" in words.verdict(0.01, [], [], 3)[1]
+    assert "column" not in words.verdict(0.01, [], [], 1)[1]
+    assert "go together otherwise: a and b (" in words.verdict(0.01, [], ["a and b (correlation 0.00 -> 0.30)"], 3)[1]
 
 
 def test_lists_read_as_sentences():

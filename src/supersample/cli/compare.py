@@ -27,6 +27,13 @@ _OPTIONS = {"types": "--type and --ignore"}
 @click.option(
     "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value up to which drift is reported."
 )
+@click.option(
+    "--at-least",
+    type=click.FloatRange(0, 1),
+    default=0.0,
+    metavar="SHARE",
+    help="The smallest difference that matters: a share of the rows, 0.01 for 1%; jointly an MMD.",
+)
 @click.option("--rows", type=click.IntRange(min=0), default=5, show_default=True, help="Rows to show of each side.")
 @column_options
 @page
@@ -39,6 +46,7 @@ def compare(
     right: str,
     fail_on_drift: bool,
     level: float,
+    at_least: float,
     rows: int,
     page: Path | None,
     as_json: bool,
@@ -67,7 +75,7 @@ def compare(
         raise click.UsageError(f"columns and types are those of the saved summary {saved}; leave {option} out")
     options = chosen | ({} if seed is None else {"random_state": seed})
     first, second = _both(left, right, options, progress=progress, quiet=quiet)
-    found = first.compare(second)
+    found = first.compare(second, at_least=at_least)
     written: dict[str, str] = {}
     if page is not None:
         with starting():
@@ -116,14 +124,12 @@ def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str],
     tell(found.in_words(level))
     if left_out:
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
-    changed = [each for each in found.columns if each.name in found.changed]
+    changed = [each for each in found.columns if each.pvalue <= level]
     if changed:
         width = max(len(each.name) for each in changed)
         tell("")
     for each in changed:
-        tell(
-            f"  {each.name:{width}}  MMD {each.mmd:.3g}, adjusted p-value {each.pvalue:.2g}, {each.share:.0%} of the difference"
-        )
+        tell(f"  {each.name:{width}}  {each.what} (adjusted p-value {each.pvalue:.2g})")
     if rows:
         for name, table in zip(names, (found.left_rows, found.right_rows), strict=True):
             tell(f"\nRows that are more common in {name}:\n{text_table(table, rows)}")

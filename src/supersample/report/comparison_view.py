@@ -26,13 +26,13 @@ MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
 
 @dataclass(frozen=True)
 class ChangeLine:
-    """What one column contributes to the difference."""
+    """What one column contributes to the difference; `what` changed is empty if nothing was found."""
 
     name: str
     share: float
     mmd: str
     pvalue: str
-    changed: bool
+    what: str
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,12 @@ def view_of_comparison(
     """Gather what the page of two summaries shows; the comparison is made here unless it is given."""
     compared = left.compare(right) if comparison is None else comparison
     names = clean(left.source, 80), clean(right.source, 80)
-    verdict, meaning = words.verdict(compared.pvalue, [clean(name, 40) for name in compared.changed], len(compared.columns))
+    verdict, meaning = words.verdict(
+        compared.pvalue,
+        [clean(name, 40) for name in compared.changed],
+        [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
+        len(compared.columns),
+    )
     map_, order = _map_and_order(left, right)
     left_rows, right_rows = _sides(left, right, compared, order)
     return ComparisonView(
@@ -79,7 +84,7 @@ def view_of_comparison(
             Fact(
                 "p-value",
                 words.probability(compared.pvalue),
-                "under 0.05 speaks against chance",
+                "of all tests together; under 0.05 speaks against chance",
             ),
         ),
         columns=tuple(
@@ -88,7 +93,7 @@ def view_of_comparison(
                 column.share,
                 words.amount(column.mmd),
                 words.probability(column.pvalue),
-                column.name in compared.changed,
+                clean(column.what, 200) if column.name in compared.changed else "",
             )
             for column in compared.columns[:MOST_LINES]
         ),
@@ -104,7 +109,7 @@ def view_of_comparison(
             ),
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
-            Fact("p-values of columns", "adjusted", "for the number of columns, so that 5% holds for all of them together"),
+            Fact("p-values of columns", "adjusted", "for the number of tests, so that 5% holds for all of them together"),
         ),
     )
 

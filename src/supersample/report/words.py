@@ -114,23 +114,25 @@ def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float)
     )
 
 
-def verdict(pvalue: float, changed: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:
+def verdict(pvalue: float, changed: list[str], pairs: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:
     """Say whether two summaries differ, and what that does and does not mean."""
     p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
+    often = f"in up to {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     if pvalue > level:
         return (
             f"No difference found ({p}).",
-            f"Two samples of one population would be at least this far apart in {percent(pvalue)} of comparisons, so chance "
-            "can explain what is seen here. That does not show that the two are alike: a small change, or one in a column that "
+            f"Two samples of one population would look at least this different {often}, so chance can "
+            "explain what is seen here. That does not show that the two are alike: a small change, or one in a column that "
             "was left out, may have gone unseen.",
         )
     where = ""
     if changed and n_columns > 1:
         where = f" The columns that differ by themselves: {listed(changed)}."
-    elif n_columns > 1:
+    if pairs:
+        where += f" Columns that go together otherwise: {listed(pairs)}."
+    elif n_columns > 1 and not changed:
         where = " No single column differs by itself: the change is in how columns go together, or too thinly spread."
-    often = f"in {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     return (
         f"The two differ ({p}).",
-        f"Two samples of one population would be this far apart {often}.{where}",
+        f"Two samples of one population would look this different {often}.{where}",
     )

@@ -26,7 +26,8 @@ from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.conforming import conformed
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
-from supersample.summary.comparison import Comparison, compare
+from supersample.summary.comparing import compare
+from supersample.summary.comparison import Comparison
 from supersample.summary.notes import Note, notes_of
 from supersample.summary.outcome import MmdPoint, said_as_good_as
 from supersample.summary.snapshot import Snapshot
@@ -224,16 +225,27 @@ class Summary:
         merged = states.merge(self._ready().settled, other._ready().settled)
         return Summary(Snapshot(merged), f"{self.source} + {other.source}")
 
-    def compare(self, other: "Summary") -> Comparison:
+    def compare(self, other: "Summary", *, at_least: float = 0.0) -> Comparison:
         """Test whether two summaries are of data from one population, and say in which columns and where they differ.
 
-        Works on what the summaries keep: the mean features of all their rows, and the background samples. The statistic is
-        |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with null="spectral". One must have been
-        made with `summarize(..., like=...)` the other. O(B (D^2 + columns)) for B background rows.
+        Works on what the summaries keep, by three kinds of tests that share the level. The joint test is of the mean features
+        of all rows: its statistic is |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with
+        null="spectral". Each column is tested by itself, by the profiles of all rows: missing values, shares of values, and
+        location, spread, shape and tails of numbers; text, vectors, more than 256 categories and rows with weights by the
+        background samples. So are the correlations of pairs of columns. One must have been made with `summarize(..., like=...)`
+        the other. O(B (D^2 + columns^2)) for B background rows.
+
+        at_least: the smallest difference that matters; tests that find a smaller one count for nothing. It is a share of the
+        rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a
+        correlation in that of a pair, and an MMD in the joint test and where values are not counted.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
-        return compare(self._ready().settled, other._ready().settled)
+        if np.ndim(at_least) or np.asarray(at_least).dtype.kind not in "iuf":
+            raise InputTypeError(f"at_least must be a number, got {type(at_least).__name__}; 1% of the rows is 0.01")
+        if not 0 <= at_least <= 1:
+            raise InputError(f"at_least must lie between 0 and 1, got {at_least!r}; 1% of the rows is 0.01")
+        return compare(self._ready().settled, other._ready().settled, float(at_least))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file, atomically, with a checksum and without code; `supersample.load` reads it."""

@@ -1,0 +1,226 @@
+"""What changed in one column between two summaries, by the profiles of all their rows.
+
+Each question about a column (missing values, shares of values, location, spread, shape, tails) has a p-value of its own and a
+share of the column's level. The column's p-value is the smallest of them, each divided by its share.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from supersample._text import amount
+from supersample._typing import Floats, Indices
+from supersample.discrepancy.count_tests import compare_ordered, compare_shares, compare_values, expected_enough
+from supersample.profile import ColumnProfile
+from supersample.profile.numbers import Numbers
+
+__all__ = ["Finding", "Verdict", "findings", "verdict_of"]
+
+#: Parts of the level of a column. Location is what most people ask for; the others are found by their size.
+_LOCATION, _SPREAD, _REST = 4.0, 2.0, 1.0
+#: Values that are named at most, characters of each, and standard errors by which a second one must have changed.
+_NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
+#: A ratio of standard deviations nearer to 1 than this is not worth a word.
+_SAME = 0.005
+
+
+class Finding(NamedTuple):
+    """The answer to one question: its p-value, its weight, the largest difference of two shares, and the change in words."""
+
+    pvalue: float
+    weight: float
+    difference: float
+    words: str
+
+
+class Verdict(NamedTuple):
+    """All answers about a column together: a p-value, the largest difference of two shares, and the questions that count.
+
+    told: the p-value of each question, divided by its share of the column's level, and its words; the smallest first.
+    """
+
+    pvalue: float
+    difference: float
+    told: tuple[tuple[float, str], ...]
+
+
+def verdict_of(found: Sequence[Finding], at_least: float) -> Verdict:
+    """Combine the answers by Bonferroni's rule; answers about differences smaller than `at_least` count for nothing."""
+    total = sum(each.weight for each in found)
+    told = sorted((min(1.0, each.pvalue * total / each.weight), each.words) for each in found if each.difference >= at_least)
+    largest = max((each.difference for each in found), default=0.0)
+    return Verdict(told[0][0] if told else 1.0, largest, tuple(told))
+
+
+def findings(left: ColumnProfile, right: ColumnProfile, role: str, *, sampled: Finding, min_count: int) -> Iterator[Finding]:
+    """Yield the answers about a column, from the profiles of both sides.
+
+    sampled: the answer from samples of both sides, which is used for values that are not counted. min_count: values that are
+    rarer on both sides are not named.
+    """
+    for kind, counts in (("missing", (left.missing, right.missing)), ("unreadable", (left.unreadable, right.unreadable))):
+        if any(counts):
+            shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
+            pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows)
+            yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
+    if role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
+        yield from _of_numbers(left, right)
+    elif role in ("category", "boolean") and _exact(left, right):
+        yield _of_values(left, right, min_count)
+    else:
+        yield sampled._replace(weight=_LOCATION)
+
+
+def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Finding:
+    assert left.frequent is not None and right.frequent is not None  # noqa: PT018
+    hashes = np.union1d(left.frequent.hashes, right.frequent.hashes)
+    counts = [_aligned(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
+    names = {
+        key: each.form.value_text(value)
+        for each in (left, right)
+        if each.frequent
+        for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
+    }
+    sizes = [max(int(each.sum()), 1) for each in counts]
+    shares = [each / size for each, size in zip(counts, sizes, strict=True)]
+    gaps, common = shares[1] - shares[0], (counts[0] + counts[1]) / sum(sizes)
+    clear = np.abs(gaps) / np.sqrt(np.maximum(common * (1.0 - common), 1e-300) * (1.0 / sizes[0] + 1.0 / sizes[1]))
+    clear[~expected_enough(*counts)] = 0.0
+    order = np.argsort(-clear, kind="stable")[:_NAMED]
+    said = [
+        _change_of_value(
+            names.get(int(hashes[place])) if max(each[place] for each in counts) >= min_count else None,
+            *(float(each[place]) for each in shares),
+        )
+        for rank, place in enumerate(order)
+        if clear[place] > (0.0 if rank == 0 else _CLEAR)
+    ]
+    return Finding(compare_values(*counts), _LOCATION, float(np.abs(gaps).max(initial=0.0)), ", ".join(said) or "rare values")
+
+
+def _change_of_value(name: str | None, before: float, after: float) -> str:
+    value = "a rare value" if name is None else repr(name if len(name) <= _LONGEST else f"{name[:_LONGEST]}...")
+    if before == 0:
+        return f"new: {value} {_percent(after)}"
+    if after == 0:
+        return f"gone: {value}, was {_percent(before)}"
+    return f"{value} {_percents(before, after)}"
+
+
+def _of_numbers(left: ColumnProfile, right: ColumnProfile) -> Iterator[Finding]:
+    counts, lows, highs = _buckets(left, right)
+    sizes = [max(int(each.sum()), 1) for each in counts]
+    if min(each.sum() for each in counts) == 0:
+        return
+    found = compare_ordered(*counts)
+    apart = np.abs(np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1])
+    distance = float(apart.max(initial=0.0))
+    yield Finding(found.location, _LOCATION, distance, _moved(left, right, found.moves))
+    yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
+    yield Finding(found.shape, _REST, distance, "the shape of its distribution")
+    low = [float(each[: found.low + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
+    high = [float(each[found.high :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
+    first, last = amount(float(lows[found.high]), 4), amount(float(highs[found.low]), 4)
+    yield Finding(found.low_tail, _REST, abs(low[1] - low[0]), f"values up to {last}: {_percents(*low)}")
+    yield Finding(found.high_tail, _REST, abs(high[1] - high[0]), f"values from {first} on: {_percents(*high)}")
+
+
+def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
+    """Say by how much a column moved: by its mean if that moved the same way, else by its median."""
+    for name, values in (
+        ("mean", (left.mean, right.mean)),
+        ("median", (left.quantile(0.5), right.quantile(0.5))),
+    ):
+        before, after = values
+        if before is not None and after is not None and (after - before) * sign > 0:
+            return f"{name} {_pair(before, after)}"
+    return "lower values" if sign < 0 else "higher values"
+
+
+def _widened(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
+    """Say by how much a column spread: by its standard deviation if that grew the same way, else by its quartiles."""
+    middle = [_interquartile(each) for each in (left, right)]
+    for before, after in ((left.sd, right.sd), (middle[0], middle[1])):
+        if before and after and (after / before - 1.0) * sign > _SAME:
+            return f"spread x {after / before:.3g}"
+    return "a narrower spread" if sign < 0 else "a wider spread"
+
+
+def _interquartile(column: ColumnProfile) -> float | None:
+    ends = column.quantile(0.25), column.quantile(0.75)
+    return None if ends[0] is None or ends[1] is None or not math.isfinite(ends[1] - ends[0]) else ends[1] - ends[0]
+
+
+def _buckets(left: ColumnProfile, right: ColumnProfile) -> tuple[tuple[Indices, Indices], Floats, Floats]:
+    """Return counts of both sides for values or buckets in increasing order, and their least and largest values."""
+    if _exact(left, right):
+        sides = [_by_value(each) for each in (left, right)]
+        values = np.union1d(sides[0][0], sides[1][0])
+        counts = [_aligned(*side, values) for side in sides]
+        return (counts[0], counts[1]), values, values
+    assert left.numbers is not None and right.numbers is not None  # noqa: PT018
+    both = left.numbers.histogram, right.numbers.histogram
+    level = max(each.level for each in both)
+    keys = [each.keys >> (level - each.level) for each in both]
+    joined = np.union1d(*keys)
+    counts = [_aligned(key, each.counts, joined) for key, each in zip(keys, both, strict=True)]
+    edges = type(both[0])(both[0].centre, level, joined, counts[0]).edges()
+    whole = [_with_infinite(each, side) for each, side in zip(counts, (left.numbers, right.numbers), strict=True)]
+    lows, highs = (np.concatenate([[-np.inf], each, [np.inf]]) for each in edges)
+    return (whole[0], whole[1]), lows, highs
+
+
+def _by_value(column: ColumnProfile) -> tuple[Floats, Indices]:
+    """Return the numbers of a column whose values are all held, in increasing order, and how often each occurs."""
+    assert column.frequent is not None
+    numbers = np.array([column.form.number(each) for each in column.frequent.values], dtype=np.float64)
+    values, places = np.unique(numbers, return_inverse=True)
+    return values, np.bincount(places, weights=column.frequent.counts, minlength=values.size).astype(np.int64)
+
+
+def _with_infinite(counts: Indices, numbers: Numbers) -> Indices:
+    return np.concatenate([[numbers.lowest], counts, [numbers.highest]])
+
+
+def _aligned(keys: Indices | Floats, counts: Indices, wanted: Indices | Floats) -> Indices:
+    """Return the counts of some keys among all that are wanted, which are in increasing order."""
+    out = np.zeros(wanted.size, dtype=np.int64)
+    np.add.at(out, np.searchsorted(wanted, keys), counts)
+    return out
+
+
+def _exact(left: ColumnProfile, right: ColumnProfile) -> bool:
+    return all(each.frequent is not None and each.frequent.exact for each in (left, right))
+
+
+def _share(count: int, rows: int) -> float:
+    return count / rows if rows else 0.0
+
+
+def _pair(before: float, after: float) -> str:
+    """Write two numbers with the digits that tell them apart."""
+    size = max(abs(before), abs(after))
+    digits = min(max(3, 2 + math.ceil(math.log10(size / abs(after - before)))), 12) if math.isfinite(size) else 3
+    return f"{amount(before, digits)} -> {amount(after, digits)}"
+
+
+def _percents(before: float, after: float) -> str:
+    """Write two shares with the digits that tell them apart.
+
+    >>> _percents(0.01, 0.051), _percents(0.5, 0.50004)
+    ('1.0% -> 5.1%', '50.000% -> 50.004%')
+    """
+    gap = abs(after - before)
+    digits = 1 if gap >= 0.002 or gap == 0 else min(6, math.ceil(-math.log10(gap)) - 2)
+    return f"{before:.{digits}%} -> {after:.{digits}%}"
+
+
+def _percent(share: float) -> str:
+    """Write a share that is not 0.
+
+    >>> _percent(0.01), _percent(0.00004)
+    ('1.0%', '0.004%')
+    """
+    return f"{share:.{1 if share >= 0.001 else min(8, math.ceil(-math.log10(share)) - 2)}%}"

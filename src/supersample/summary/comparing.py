@@ -1,0 +1,222 @@
+"""Comparison of two summaries without the data: whether they differ, in which columns, and where.
+
+One verdict: the tests of single columns share half of the level; the other half is for the joint test, of all columns in the
+kernel together, which gives a fifth of it to the correlations of pairs of columns (Holm's rule with weights). The p-value of
+the comparison is the smallest adjusted one, so that it can never say something else than the list of columns.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._threads import one_blas_thread
+from supersample._typing import Floats
+from supersample.discrepancy.count_tests import weighted_holm
+from supersample.discrepancy.feature_test import Embedded, compare_embedded
+from supersample.discrepancy.pair_tests import compare_pairs, normal_scores
+from supersample.discrepancy.result import TestResult
+from supersample.features import Fourier
+from supersample.kernels import Gaussian
+from supersample.records.encoding import require_same
+from supersample.selection.stream import background
+from supersample.selection.stream.lifecycle import Stream, drain
+from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
+from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
+from supersample.summary.state import Running, require_same_maps
+
+__all__ = ["compare"]
+
+#: Features of one column's test, and its fixed seed: the same two summaries always give the same answer.
+_COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
+#: Rows shown of each side.
+_SHOWN = 10
+#: Parts of the level: of the joint test, and that of correlations in it, where there are any to test; columns share the rest.
+_JOINT, _PAIRS = 0.5, 0.1
+#: Pairs of columns that are kept.
+_KEPT_PAIRS = 10
+#: Changes of a column that are put into words, and words for those of values that are not counted.
+_TOLD = 3
+_SAMPLED = {"text": "its texts", "vector": "its vectors"}
+#: A variance this small relative to the largest square is rounding error of the mean.
+_NO_SPREAD = 1e-24
+
+
+@one_blas_thread()
+def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
+    """Compare two settled states that share their encoding and feature maps. O(B D^2 + columns B F) for B background rows.
+
+    at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
+    """
+    require_same(left.encoding, right.encoding)
+    first, second = _drained(left), _drained(right)
+    require_same_maps(first, second)
+    samples = _embedded(first), _embedded(second)
+    test = compare_embedded(*samples)
+    witness = samples[0].mean - samples[1].mean
+    joint = TestResult(
+        statistic=test.statistic,
+        pvalue=test.pvalue if np.sqrt(test.statistic) >= at_least else 1.0,
+        null="spectral",
+        method="features",
+        estimator="biased",
+        kernel=first.fixed_plan.kernel,
+        n_x=first.n_seen,
+        n_y=second.n_seen,
+        n_features=first.fixed_plan.feature_map.n_features,
+        null_quantiles=test.null_quantiles(),
+    )
+    pvalue, columns, pairs = _columns(left, right, first, second, joint.pvalue, at_least)
+    return Comparison(
+        **(vars(joint) | {"pvalue": pvalue}),
+        columns=columns,
+        pairs=pairs,
+        joint=joint,
+        left_rows=_telling_rows(left, first, samples[0].features @ witness),
+        right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
+    )
+
+
+def _drained(state: Running) -> Stream:
+    held = drain(state.stream)
+    return replace(held, background=background.settled(held.background, held.settings.n_background))
+
+
+def _embedded(state: Stream) -> Embedded:
+    sums = state.moments.sums()
+    rows = state.background.rows
+    features = state.fixed_plan.feature_map.transform(rows.points).astype(np.float64)
+    return Embedded(
+        state.moments.mean(), state.moments.effective_rows, features, state.background.shares(), _ratios(state),
+        float(sums[-1] / sums[-2]),
+    )  # fmt: skip
+
+
+def _ratios(state: Stream) -> Floats:
+    weights = state.background.rows.relative_weights()
+    return np.asarray(weights / float(state.background.shares() @ weights))
+
+
+def _columns(
+    left: Running, right: Running, first: Stream, second: Stream, joint: float, at_least: float
+) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:
+    """Test each column and pairs of them; return the smallest adjusted p-value, the joint test's included, and the changes."""
+    shares = [each.background.shares() for each in (first, second)]
+    roles = {note.name: note.kind for note in left.encoding.notes}
+    names, found, paired = [], [], _Scores(shares)
+    for (name, mine), (_, theirs) in zip(_blocks(left, first), _blocks(right, second), strict=True):
+        mmd, pvalue, excess = _column_test([mine, theirs], shares)
+        names.append(name)
+        found.append((mmd, excess, verdict_of(_findings(left, right, name, roles[name], mmd, pvalue), at_least)))
+        if roles[name] in ("number", "boolean"):
+            paired.add(name, [mine, theirs])
+    pairs = paired.test(at_least)
+    together = [] if pairs is None else [min(each.pvalue for each in pairs)]
+    weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
+    adjusted = weighted_holm(np.array([*(each.pvalue for *_, each in found), *together, joint]), np.array(weights))
+    whole = sum(excess for _, excess, _ in found) or 1.0
+    changes = [
+        ColumnChange(name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue)))
+        for name, (mmd, excess, verdict), pvalue in zip(names, found, adjusted[: len(found)], strict=True)
+    ]
+    ordered = sorted(changes, key=lambda each: (each.pvalue, -each.share, each.name))
+    named = [replace(each, pvalue=min(1.0, each.pvalue * float(adjusted[len(found)]) / together[0])) for each in pairs or ()]
+    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
+
+
+class _Scores:
+    """Columns whose correlations are compared: normal scores over both background samples."""
+
+    def __init__(self, shares: list[Floats]) -> None:
+        self.shares = shares
+        self.names: list[str] = []
+        self.scores: list[list[Floats]] = []
+        # Each sample counts by its size, as the rows would if they lay in one table.
+        self.weights = [each / float(each @ each) for each in shares]
+
+    def add(self, name: str, sides: list[Floats]) -> None:
+        self.names.append(name)
+        self.scores.append(normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights))
+
+    def test(self, at_least: float) -> list[PairChange] | None:
+        """Return the pairs that changed most; None if there are too few rows or columns to test any.
+
+        A correlation that changed by less than `at_least` counts for nothing.
+        """
+        if len(self.names) < 2:
+            return None
+        sides = [np.stack([each[side] for each in self.scores], axis=1) for side in (0, 1)]
+        pairs = compare_pairs(sides, self.shares, _KEPT_PAIRS)
+        if pairs is None:
+            return None
+        return [
+            PairChange((self.names[a], self.names[b]), before, after, p if abs(after - before) >= at_least else 1.0)
+            for a, b, before, after, p in pairs
+        ]
+
+
+def _findings(left: Running, right: Running, name: str, role: str, mmd: float, pvalue: float) -> list[Finding]:
+    """Return the answers about a column: from the profiles of all rows, or from the background samples where there are none.
+
+    Profiles count rows, so they say nothing of rows with weights.
+    """
+    sampled = Finding(pvalue, 1.0, mmd, _SAMPLED.get(role, "its values"))
+    if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
+        return [sampled]
+    rarest = max(each.request.options.min_count for each in (left, right))
+    return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest))
+
+
+def _told(verdict: Verdict, adjusted: float) -> str:
+    """Put the clearest change of a column into words, and others that would be found by themselves."""
+    factor = adjusted / verdict.pvalue
+    told = enumerate(verdict.told[:_TOLD])
+    return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= LEVEL)
+
+
+def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
+    """Yield each column with the coordinates of its background rows, including one that marks missing values.
+
+    In the kernel, columns without missing values in the rows learned from have one coordinate for these all together.
+    """
+    rows = state.kept.at(held.background.rows.positions).combine_chunks()
+    (batch,) = rows.to_batches()
+    for block in (*state.encoding.blocks, *state.encoding.aside):
+        out = np.zeros((rows.num_rows, block.width + 1))
+        absent = block.fill(state.encoding.column(batch, block.name), out[:, :-1])
+        if absent is not None:
+            out[:, -1] = absent
+        yield block.name, out
+
+
+def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, float, float]:
+    """Return MMD, p-value, and MMD^2 beyond its mean under the null, of some coordinates."""
+    sizes = [1.0 / float(each @ each) for each in shares]
+    means = [share @ side for share, side in zip(shares, sides, strict=True)]
+    middle = (sizes[0] * means[0] + sizes[1] * means[1]) / sum(sizes)
+    spread = sum(
+        size * float(share @ np.einsum("ij,ij->i", side - middle, side - middle))
+        for size, share, side in zip(sizes, shares, sides, strict=True)
+    ) / sum(sizes)
+    size = max(float(np.abs(side).max(initial=0.0)) for side in sides)
+    if not spread > _NO_SPREAD * size * size:
+        return 0.0, 1.0, 0.0
+    kernel = Gaussian(float(np.sqrt(2.0 * spread)))
+    phi = Fourier(kernel, _COLUMN_FEATURES, origin=middle, random_state=_COLUMN_SEED)
+    samples = []
+    for side, share, size in zip(sides, shares, sizes, strict=True):
+        features = phi.transform(side).astype(np.float64)
+        ratios = share / float(share @ share)
+        samples.append(Embedded(share @ features, size, features, share, ratios if np.ptp(share) > 0 else np.ones_like(share)))
+    test = compare_embedded(*samples)
+    return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
+
+
+def _telling_rows(state: Running, held: Stream, witness: Floats) -> pa.Table:
+    """Return the background rows with the largest witness, where it is positive."""
+    order = np.argsort(-witness, kind="stable")[:_SHOWN]
+    order = order[witness[order] > 0]
+    positions = held.background.rows.positions[order]
+    table = state.kept.at(positions)
+    return table.append_column("_row", pa.array(positions)).append_column("_witness", pa.array(witness[order]))

@@ -1,0 +1,146 @@
+"""The verdict of `compare`: how often it finds changes, names the right column, and is wrong where nothing changed.
+
+`make level` prints the tables of docs/guides/compare.md; the suite runs a few pairs of each.
+"""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import oracles
+import supersample as ss
+
+ROWS = 5_000
+SHARES = (0.30, 0.25, 0.20, 0.10, 0.10, 0.05)
+
+
+def table(rng, rows=ROWS, *, gap=0.01, new=0.0, mean=0.0, sd=1.0, shares=SHARES, tied=0.0, moved=0.0):
+    """Eight numbers, a category of six values, and a number with gaps."""
+    numbers = rng.normal(size=(rows, 8))
+    numbers[:, 0] = mean + sd * numbers[:, 0]
+    numbers[:, 1] = tied * numbers[:, 0] + np.sqrt(1.0 - tied**2) * numbers[:, 1]
+    numbers[rng.random(rows) < moved, :3] += 6.0
+    kind = rng.choice(list("abcdef"), rows, p=shares).astype(object)
+    kind[rng.random(rows) < new] = "new"
+    gaps = np.where(rng.random(rows) < gap, np.nan, rng.normal(size=rows))
+    columns = {f"x{place}": numbers[:, place] for place in range(8)}
+    return pa.table(columns | {"kind": pa.array(kind.tolist()), "gap": pa.array(gaps, from_pandas=True)})
+
+
+#: What is changed, the columns that are right to be named, and the share of pairs in which it must be found.
+CHANGES = {
+    "missing values, 1% to 3%": ({"gap": 0.03}, {"gap"}, 0.95),
+    "missing values, 1% to 5%": ({"gap": 0.05}, {"gap"}, 0.99),
+    "a new value in 1% of rows": ({"new": 0.01}, {"kind"}, 0.99),
+    "a value from 5% to 7%, another from 10% to 8%": ({"shares": (0.30, 0.25, 0.20, 0.08, 0.10, 0.07)}, {"kind"}, 0.90),
+    "mean of a column + 0.08 sd": ({"mean": 0.08}, {"x0"}, 0.75),
+    "sd of a column x 1.2": ({"sd": 1.2}, {"x0"}, 0.99),
+    "correlation 0.3 of two columns": ({"tied": 0.3}, {"x0", "x1"}, 0.60),
+    "1% of rows moved by 6 sd in three columns": ({"moved": 0.01}, {"x0", "x1", "x2"}, 0.80),
+}
+
+
+def judged(pairs, changes, right):
+    """Return in how many pairs a change was found, a right column was named, and another one was."""
+    found = named = wrong = 0
+    for seed in range(pairs):
+        rng = np.random.default_rng([seed, 17])
+        left = ss.summarize(table(rng), 20, 0, random_state=seed)
+        result = left.compare(ss.summarize(table(rng, **changes), like=left, random_state=seed + 1))
+        names = {*result.changed, *(name for pair in result.pairs_at(0.05) for name in pair.columns)}
+        found += result.rejects()
+        named += bool(names & right)
+        wrong += bool(names - right)
+    return found, named, wrong
+
+
+@pytest.mark.parametrize("change", [name for name, case in CHANGES.items() if case[2] >= 0.95])
+def test_clear_changes_are_found_and_named(change):
+    changes, right, _ = CHANGES[change]
+    found, named, _ = judged(2, changes, right)
+    assert (found, named) == (2, 2)
+
+
+@pytest.mark.level
+@pytest.mark.parametrize("change", CHANGES)
+def test_changes_are_found_as_often_as_is_said(change, capsys):
+    changes, right, least = CHANGES[change]
+    found, named, wrong = judged(200, changes, right)
+    with capsys.disabled():
+        print(f"{change:48} found {found / 2:.1f}%, named {named / 2:.1f}%, others named {wrong / 2:.1f}%")  # noqa: T201
+    assert found >= 200 * least
+    assert named >= 0.9 * found
+
+
+def mixed(rng, rows):
+    kind = rng.choice(3, rows, p=[0.5, 0.3, 0.2])
+    return {
+        "x": rng.normal(kind * 2.0, 1.0),
+        "kind": np.array(["a", "b", "c"], dtype=object)[kind],
+        "gone": np.where(rng.random(rows) < 0.1, np.nan, rng.exponential(size=rows)),
+    }
+
+
+def categories(number):
+    def made(rng, rows):
+        return {
+            "name": np.array([f"v{each}" for each in rng.integers(0, number, rows)], dtype=object),
+            "x": rng.normal(size=rows),
+        }
+
+    return made
+
+
+#: Data of one kind, rows on the left and on the right, and options.
+NULLS = {
+    "mixed": (mixed, 2_000, 2_000, {}),
+    "mixed, 20,000 + 20,000": (mixed, 20_000, 20_000, {}),
+    "normal, 30 columns": (lambda rng, n: {f"x{i}": rng.normal(size=n) for i in range(30)}, 1_000, 1_000, {}),
+    "ties": (lambda rng, n: {f"x{i}": rng.poisson(0.3, n) for i in range(6)}, 1_000, 1_000, {}),
+    "heavy tails": (lambda rng, n: {f"x{i}": rng.standard_cauchy(n) for i in range(4)}, 1_000, 1_000, {}),
+    "log-normal": (lambda rng, n: {f"x{i}": rng.lognormal(0, 2, n) for i in range(4)}, 1_000, 1_000, {}),
+    "mostly zero": (
+        lambda rng, n: {f"x{i}": (rng.random(n) < 0.02) * rng.exponential(size=n) for i in range(5)},
+        1_000,
+        1_000,
+        {},
+    ),
+    "two values": (lambda rng, n: {f"x{i}": rng.random(n) < 0.05 for i in range(8)}, 500, 500, {}),
+    "together": (lambda rng, n: dict(zip("abcd", np.cumsum(rng.normal(size=(4, n)), axis=0), strict=True)), 1_000, 1_000, {}),
+    "weighted": (lambda rng, n: {**mixed(rng, n), "w": rng.gamma(2.0, size=n)}, 2_000, 2_000, {"weight": "w"}),
+    "label": (mixed, 1_000, 1_000, {"label": "kind"}),
+    "unequal, 1 to 5": (mixed, 400, 2_000, {}),
+    "unequal, 1 to 50": (mixed, 60, 3_000, {}),
+    "tiny": (mixed, 25, 25, {}),
+    "100 categories": (categories(100), 5_000, 5_000, {"types": {"name": "category"}}),
+    "300 categories": (categories(300), 5_000, 5_000, {"types": {"name": "category"}}),
+    "1,500 categories": (categories(1_500), 5_000, 5_000, {"types": {"name": "category"}}),
+}
+
+
+def rejections(case, pairs):
+    make, n_left, n_right, options = NULLS[case]
+    count = 0
+    for seed in range(pairs):
+        rng = np.random.default_rng([seed, sorted(NULLS).index(case)])
+        sides = [pa.table({k: pa.array(v, from_pandas=True) for k, v in make(rng, n).items()}) for n in (n_left, n_right)]
+        left = ss.summarize(sides[0], 20, 0, random_state=seed, **options)
+        count += left.compare(ss.summarize(sides[1], like=left, random_state=seed + 1)).rejects(0.05)
+    return count
+
+
+@pytest.mark.parametrize("case", ["ties", "mostly zero", "unequal, 1 to 50", "100 categories"])
+def test_no_change_is_rarely_called_one(case):
+    _, most = oracles.binomial_band(8, 0.05, 1 - 2e-5)
+    assert rejections(case, 8) <= most
+
+
+@pytest.mark.level
+@pytest.mark.parametrize("case", NULLS)
+def test_no_change_is_called_one_at_the_level(case, capsys):
+    least, most = oracles.binomial_band(500, 0.05, 0.999)
+    count = rejections(case, 500)
+    with capsys.disabled():
+        print(f"{case:24} differs in {count / 5:.1f}%, at most {most / 5:.1f}%")  # noqa: T201
+    assert count <= most
+    assert count >= least or not case.startswith("mixed")

@@ -1,0 +1,156 @@
+"""One verdict, and what changed in each column, in words that are so."""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import supersample as ss
+
+ROWS = 4_000
+
+
+def table(seed, **changes):
+    rng = np.random.default_rng(seed)
+    kind = rng.choice(["ash", "beech", "cedar", "elm"], ROWS, p=[0.4, 0.3, 0.2, 0.1]).astype(object)
+    columns = {
+        "size": rng.normal(10.0, 2.0, ROWS),
+        "other": rng.normal(size=ROWS),
+        "kind": kind,
+        "flag": rng.random(ROWS) < 0.3,
+        "gap": np.where(rng.random(ROWS) < 0.01, np.nan, rng.exponential(size=ROWS)),
+    }
+    columns |= {name: change(rng, columns[name]) for name, change in changes.items()}
+    return pa.table({name: pa.array(values, from_pandas=True) for name, values in columns.items()})
+
+
+@pytest.fixture(scope="module")
+def first():
+    return ss.summarize(table(0), 10, 0, random_state=0)
+
+
+def compared(first, seed=2, at_least=0.0, **changes):
+    return first.compare(ss.summarize(table(seed, **changes), like=first, random_state=1), at_least=at_least)
+
+
+CHANGES = {
+    "mean": ("size", lambda rng, x: x + 0.5, r"mean \d+(\.\d+)? -> 10\.\d+"),
+    "spread": ("size", lambda rng, x: 10.0 + 1.3 * (x - 10.0), r"spread x 1\.[23]\d?"),
+    "tail": ("other", lambda rng, x: np.where(rng.random(ROWS) < 0.01, 9.0, x), r"values from \S+ on: 0\.[01]% -> [01]\.\d%"),
+    "missing": ("gap", lambda rng, x: np.where(rng.random(ROWS) < 0.04, np.nan, x), r"missing \d\.\d% -> \d\.\d%"),
+    "new": ("kind", lambda rng, x: np.where(rng.random(ROWS) < 0.01, "yew", x), r"new: 'yew' [01]\.\d%"),
+    "gone": ("kind", lambda rng, x: np.where(x == "elm", "ash", x), r"gone: 'elm', was (9|10)\.\d%, 'ash' .*"),
+    "share": ("flag", lambda rng, x: rng.random(ROWS) < 0.36, r"'(true|false)' \d\d\.\d% -> \d\d\.\d%"),
+}
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_a_change_is_found_named_and_told(first, case):
+    name, change, words = CHANGES[case]
+    found = compared(first, **{name: change})
+    assert found.rejects()
+    assert found.changed == (name,)
+    assert re.match(words, found.columns[0].what), found.columns[0].what
+
+
+@pytest.mark.parametrize("case", CHANGES)
+def test_verdict_and_columns_never_contradict_each_other(first, case):
+    name, change, _ = CHANGES[case]
+    # Nothing, the whole change, and an eighth of it, which is found now and then.
+    eighth = lambda rng, x: np.where(np.arange(ROWS) % 8, x, change(rng, x))  # noqa: E731
+    for found in (compared(first, 3), compared(first, **{name: change}), compared(first, **{name: eighth})):
+        assert found.pvalue <= min(each.pvalue for each in (*found.columns, *found.pairs))
+        for level in (0.001, 0.01, 0.05, 0.3, 1.0):
+            named, pairs, text = found.changed_at(level), found.pairs_at(level), found.in_words(level)
+            assert found.rejects(level) or not (named or pairs)
+            assert found.rejects(level) == ("they differ" in text)
+            assert all(each in text for each in named)
+
+
+def test_it_does_not_matter_which_side_is_compared_with_which(first):
+    second = ss.summarize(table(2, size=lambda rng, x: x + 0.2), like=first, random_state=1)
+    there, back = first.compare(second), second.compare(first)
+    assert there.pvalue == back.pvalue
+    assert there.joint.pvalue == back.joint.pvalue
+    assert {each.name: each.pvalue for each in there.columns} == {each.name: each.pvalue for each in back.columns}
+    assert [each.pvalue for each in there.pairs] == [each.pvalue for each in back.pairs]
+
+
+def test_columns_that_go_together_otherwise_are_told(first):
+    rng = np.random.default_rng(5)
+    base = table(2)
+    size = base["size"].to_numpy()
+    tied = base.set_column(1, "other", pa.array(0.4 * (size - 10.0) / 2.0 + np.sqrt(1 - 0.16) * rng.normal(size=ROWS)))
+    found = first.compare(ss.summarize(tied, like=first, random_state=1))
+    assert found.rejects()
+    assert found.changed == ()
+    assert found.pairs_at(0.05)[0].columns == ("size", "other")
+    assert "together size and other (correlation " in str(found)
+    assert found.to_dict()["pairs"][0]["columns"] == ["size", "other"]
+
+
+def test_differences_that_do_not_matter_are_none(first):
+    change = {"gap": CHANGES["missing"][1]}
+    assert compared(first, at_least=0.02, **change).changed == ("gap",)
+    quiet = compared(first, at_least=0.1, **change)
+    assert (quiet.rejects(), quiet.changed) == (False, ())
+    assert quiet.columns[0].pvalue == 1.0
+    largest = {each.name: each.difference for each in quiet.columns}["gap"]
+    assert 0.02 < largest < 0.1
+    for wrong, error in ((-0.1, ss.errors.InputError), (1.5, ss.errors.InputError), ("1%", ss.errors.InputTypeError)):
+        with pytest.raises(error, match=r"^at_least must"):
+            compared(first, at_least=wrong)
+
+
+def test_a_label_is_one_of_the_columns():
+    data = table(0)
+    first = ss.summarize(data, 10, 0, label="flag", random_state=0)
+    moved = table(2, flag=lambda rng, x: rng.random(ROWS) < 0.4)
+    found = first.compare(ss.summarize(moved, like=first, random_state=1))
+    assert found.changed == ("flag",)
+    assert found.joint.pvalue > 0.05
+
+
+def test_values_rarer_than_the_least_count_are_not_named():
+    first = ss.summarize(table(0), 10, 0, min_count=500, random_state=0)
+    found = compared(first, kind=lambda rng, x: np.where(rng.random(ROWS) < 0.02, "yew", x))
+    assert found.columns[0].what.startswith("new: a rare value ")
+    assert "yew" not in str(found.to_dict())
+
+
+def test_rows_with_weights_are_compared_by_samples():
+    def weighted(seed, shift):
+        rng = np.random.default_rng(seed)
+        return pa.table({"x": rng.normal(shift, 1.0, ROWS), "w": rng.gamma(2.0, size=ROWS)})
+
+    first = ss.summarize(weighted(0, 0.0), 10, 0, weight="w", random_state=0)
+    found = first.compare(ss.summarize(weighted(1, 0.3), like=first, random_state=1))
+    assert found.changed == ("x",)
+    assert found.columns[0].what == "its values"
+
+
+def test_more_values_than_are_counted_are_compared_by_samples():
+    def many(seed, share):
+        rng = np.random.default_rng(seed)
+        names = np.where(rng.random(ROWS) < share, "v0", rng.choice([f"v{place}" for place in range(600)], ROWS))
+        return pa.table({"many": names.astype(object), "x": rng.normal(size=ROWS)})
+
+    first = ss.summarize(many(0, 0.0), 10, 0, types={"many": "category"}, random_state=0)
+    assert not first.compare(ss.summarize(many(1, 0.0), like=first, random_state=1)).rejects()
+    found = first.compare(ss.summarize(many(1, 0.2), like=first, random_state=1))
+    assert (found.changed, found.columns[0].what) == (("many",), "its values")
+
+
+def test_infinite_and_unreadable_values_are_counted():
+    rng = np.random.default_rng(0)
+    plain, endless = rng.normal(size=ROWS), rng.normal(size=ROWS)
+    endless[:200] = np.inf
+    first = ss.summarize(pa.table({"x": plain, "y": rng.normal(size=ROWS)}), 10, 0, random_state=0)
+    found = first.compare(ss.summarize(pa.table({"x": endless, "y": plain}), like=first, random_state=1))
+    assert found.changed == ("x",)
+    prices = [f"${value:.2f}" for value in rng.lognormal(size=ROWS)]
+    first = ss.summarize(pa.table({"price": prices, "y": plain}), 10, 0, random_state=0)
+    bad = ["oops" if place % 50 == 0 else price for place, price in enumerate(prices)]
+    found = first.compare(ss.summarize(pa.table({"price": bad, "y": plain}), like=first, random_state=1))
+    assert found.columns[0].what == "unreadable 0.0% -> 2.0%"
