@@ -124,12 +124,6 @@ def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str],
     tell(found.in_words(level))
     if left_out:
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
-    changed = [each for each in found.columns if each.pvalue <= level]
-    if changed:
-        width = max(len(each.name) for each in changed)
-        tell("")
-    for each in changed:
-        tell(f"  {each.name:{width}}  {each.what} (adjusted p-value {each.pvalue:.2g})")
     if rows:
         for name, table in zip(names, (found.left_rows, found.right_rows), strict=True):
             tell(f"\nRows that are more common in {name}:\n{text_table(table, rows)}")

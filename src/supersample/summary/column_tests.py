@@ -22,23 +22,30 @@ __all__ = ["Finding", "Verdict", "findings", "verdict_of"]
 _LOCATION, _SPREAD, _REST = 4.0, 2.0, 1.0
 #: Values that are named at most, characters of each, and standard errors by which a second one must have changed.
 _NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
+#: Numbers of so few different values are compared value by value, and by their location.
+_FEW = 10
 #: A ratio of standard deviations nearer to 1 than this is not worth a word.
 _SAME = 0.005
 
 
 class Finding(NamedTuple):
-    """The answer to one question: its p-value, its weight, the largest difference of two shares, and the change in words."""
+    """The answer to one question: its p-value, its weight, the largest difference of two shares, and the change in words.
+
+    follows: whether it changes with location and spread too, so that it is told only if it is the clearest.
+    """
 
     pvalue: float
     weight: float
     difference: float
     words: str
+    follows: bool = False
 
 
 class Verdict(NamedTuple):
     """All answers about a column together: a p-value, the largest difference of two shares, and the questions that count.
 
-    told: the p-value of each question, divided by its share of the column's level, and its words; the smallest first.
+    told: the p-value of each question worth a word, divided by its share of the column's level, and its words; the smallest
+    first.
     """
 
     pvalue: float
@@ -49,7 +56,10 @@ class Verdict(NamedTuple):
 def verdict_of(found: Sequence[Finding], at_least: float) -> Verdict:
     """Combine the answers by Bonferroni's rule; answers about differences smaller than `at_least` count for nothing."""
     total = sum(each.weight for each in found)
-    told = sorted((min(1.0, each.pvalue * total / each.weight), each.words) for each in found if each.difference >= at_least)
+    answers = sorted(
+        (min(1.0, each.pvalue * total / each.weight), each.words, each.follows) for each in found if each.difference >= at_least
+    )
+    told = [(pvalue, words) for place, (pvalue, words, follows) in enumerate(answers) if place == 0 or not follows]
     largest = max((each.difference for each in found), default=0.0)
     return Verdict(told[0][0] if told else 1.0, largest, tuple(told))
 
@@ -65,7 +75,10 @@ def findings(left: ColumnProfile, right: ColumnProfile, role: str, *, sampled: F
             shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
             pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows)
             yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
-    if role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
+    if role == "number" and _few(left, right):
+        yield _of_values(left, right, min_count)
+        yield from (each for each in _of_numbers(left, right) if each.weight == _LOCATION)
+    elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
         yield from _of_numbers(left, right)
     elif role in ("category", "boolean") and _exact(left, right):
         yield _of_values(left, right, min_count)
@@ -78,7 +91,7 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Fin
     hashes = np.union1d(left.frequent.hashes, right.frequent.hashes)
     counts = [_aligned(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
     names = {
-        key: each.form.value_text(value)
+        key: _named(each.form.value_text(value), quoted=not each.form.measured)
         for each in (left, right)
         if each.frequent
         for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
@@ -88,7 +101,8 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Fin
     gaps, common = shares[1] - shares[0], (counts[0] + counts[1]) / sum(sizes)
     clear = np.abs(gaps) / np.sqrt(np.maximum(common * (1.0 - common), 1e-300) * (1.0 / sizes[0] + 1.0 / sizes[1]))
     clear[~expected_enough(*counts)] = 0.0
-    order = np.argsort(-clear, kind="stable")[:_NAMED]
+    # Of two values, the rarer one says it all.
+    order = np.lexsort((common, -np.round(clear, 9)))[: _NAMED if hashes.size > 2 else 1]
     said = [
         _change_of_value(
             names.get(int(hashes[place])) if max(each[place] for each in counts) >= min_count else None,
@@ -100,8 +114,14 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Fin
     return Finding(compare_values(*counts), _LOCATION, float(np.abs(gaps).max(initial=0.0)), ", ".join(said) or "rare values")
 
 
+def _named(value: str, *, quoted: bool) -> str:
+    """Write a value: texts in quotes and cut if they are long, numbers without a point that they do not need."""
+    short = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
+    return repr(short) if quoted else short.removesuffix(".0")
+
+
 def _change_of_value(name: str | None, before: float, after: float) -> str:
-    value = "a rare value" if name is None else repr(name if len(name) <= _LONGEST else f"{name[:_LONGEST]}...")
+    value = "a rare value" if name is None else name
     if before == 0:
         return f"new: {value} {_percent(after)}"
     if after == 0:
@@ -119,12 +139,12 @@ def _of_numbers(left: ColumnProfile, right: ColumnProfile) -> Iterator[Finding]:
     distance = float(apart.max(initial=0.0))
     yield Finding(found.location, _LOCATION, distance, _moved(left, right, found.moves))
     yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
-    yield Finding(found.shape, _REST, distance, "the shape of its distribution")
+    yield Finding(found.shape, _REST, distance, "the shape of its distribution", follows=True)
     low = [float(each[: found.low + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
     high = [float(each[found.high :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
     first, last = amount(float(lows[found.high]), 4), amount(float(highs[found.low]), 4)
-    yield Finding(found.low_tail, _REST, abs(low[1] - low[0]), f"values up to {last}: {_percents(*low)}")
-    yield Finding(found.high_tail, _REST, abs(high[1] - high[0]), f"values from {first} on: {_percents(*high)}")
+    yield Finding(found.low_tail, _REST, abs(low[1] - low[0]), f"values up to {last}: {_percents(*low)}", True)
+    yield Finding(found.high_tail, _REST, abs(high[1] - high[0]), f"values from {first} on: {_percents(*high)}", True)
 
 
 def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
@@ -193,6 +213,11 @@ def _aligned(keys: Indices | Floats, counts: Indices, wanted: Indices | Floats) 
 
 def _exact(left: ColumnProfile, right: ColumnProfile) -> bool:
     return all(each.frequent is not None and each.frequent.exact for each in (left, right))
+
+
+def _few(left: ColumnProfile, right: ColumnProfile) -> bool:
+    """Return whether the numbers of a column are so few that each of them means something."""
+    return _exact(left, right) and max(each.distinct or 0 for each in (left, right)) <= _FEW
 
 
 def _share(count: int, rows: int) -> float:

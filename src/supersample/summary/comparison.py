@@ -11,8 +11,8 @@ __all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange"]
 
 #: Level at which columns count as changed, after adjustment for the number of tests.
 LEVEL = 0.05
-#: Pairs of columns that are put into words.
-_TOLD = 3
+#: Pairs of columns, and columns, that are put into words.
+_TOLD, _LISTED = 3, 12
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,8 @@ class PairChange:
 class Comparison(TestResult):
     """The result of `Summary.compare`: one verdict over all tests, of the whole and of single columns, and where they differ.
 
-    pvalue: the smallest p-value of these tests, adjusted for their number. The joint test has two fifths of the level (half
-    where no pairs can be tested), columns share half of it, and pairs of columns a tenth.
+    pvalue: the smallest p-value of these tests, adjusted for their number. Columns share 60% of the level, pairs of columns
+    have 10% of it, and the joint test has 30%, or 40% where no pairs can be tested.
     joint: the joint test alone, MMD by all columns in the kernel; statistic and null_quantiles are its own.
     pairs: the pairs of columns whose correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
@@ -132,15 +132,22 @@ class Comparison(TestResult):
         shown = "5%" if level == LEVEL else f"{level:.3g}"
         together = f"of {self.n_tests} tests together" if self.n_tests > 1 else "of one test"
         joint = "" if self.joint is None else f"; p-value {self.joint.pvalue:.4g} of all columns jointly"
-        names, pairs = self.changed_at(level), self.pairs_at(level)
+        changed, pairs = [each for each in self.columns if each.pvalue <= level], self.pairs_at(level)
         alone = "none by itself" if pairs else "none by itself: the change is in how they go together, or thinly spread"
         none = alone if self.rejects(level) else "none"
         lines = [
             f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {shown} level",
             f"  p-value  {self.pvalue:.4g} {together}",
             f"  MMD      {self.mmd:.4g}{joint}",
-            f"  columns  {', '.join(names) if names else none}",
+            *(["  columns  " + none] if not changed else []),
         ]
+        width = max((len(each.name) for each in changed[:_LISTED]), default=0)
+        lines += [
+            f"  {'columns' if place == 0 else '':7}  {each.name:{width}}  {each.what}"
+            for place, each in enumerate(changed[:_LISTED])
+        ]
+        if len(changed) > _LISTED:
+            lines.append(f"           and {len(changed) - _LISTED} more: {', '.join(each.name for each in changed[_LISTED:])}")
         lines += [f"  together {each.in_words()}" for each in pairs[:_TOLD]]
         return "\n".join(lines)
 
