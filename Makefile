@@ -41,7 +41,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak docs pictures clean help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -55,6 +55,9 @@ lint: environment
 	$(call LINT,$(TEST))
 
 environment: $(TEST)/.installed
+
+test-once: environment  ## The tests that one Python is enough for: Spark through Connect, and the guide to clusters
+	$(TEST)/$(BIN)/python -m pytest -m once tests/engines/test_connect.py tests/contract/test_documentation.py
 
 test-newest: newest  ## Lint, types and suite with the newest release of everything
 	$(call LINT,$(NEWEST))

@@ -38,7 +38,7 @@ if sys.platform != "linux":
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 #: What takes longest: workers begin with it, so that none is left alone with it at the end.
 LONGEST = (
-    "spark", "tests/engines/test_engines.py", "tests/engines/test_connect.py", "tests/contract/test_documentation.py",
+    "spark", "tests/engines/test_engines.py", "tests/contract/test_documentation.py",
     "tests/cli/test_start.py", "tests/cli/test_process.py", "tests/property/test_kill.py", "tests/browser/test_pages.py",
 )  # fmt: skip
 

@@ -100,9 +100,13 @@ def run(page):
     return ran
 
 
-@pytest.mark.parametrize("page", RUN, ids=name_of)
+def with_spark(page):
+    return "pyspark" in page.read_text()
+
+
+@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.once] * with_spark(page)) for page in RUN], ids=name_of)
 def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
-    spark = "pyspark" in page.read_text()
+    spark = with_spark(page)
     if spark and shutil.which("java") is None:
         message = f"java is not installed: the Spark session of {name_of(page)} cannot be run"
         pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)

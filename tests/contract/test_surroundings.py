@@ -168,7 +168,7 @@ def test_make_targets_that_are_named_exist():
     named, there = targets_named(), targets_of(read(ROOT / "Makefile"))
     assert [f"make {target} in {name}" for target, name in named if target not in there] == []
     assert {target for target, name in named if name == "test.yml"} == {
-        "lint", "suite", "environment", "test-lowest", "docs", "dist",
+        "lint", "suite", "environment", "test-lowest", "test-once", "docs", "dist",
     }  # fmt: skip
     assert {"dist"} == {target for target, name in named if name == "release.yml"}
     assert {target for target, name in named if name == "CONTRIBUTING.md"} >= {"test", "lock", "dist", "level", "fuzz", "soak"}

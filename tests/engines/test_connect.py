@@ -36,6 +36,7 @@ session.stop()
 """
 
 
+@pytest.mark.once
 def test_bytes_are_those_of_the_local_engine(folder, tables, tmp_path):
     if shutil.which("java") is None and os.environ.get("CI") != "true":
         pytest.skip("java is not installed: Spark cannot be run (Debian: apt-get install openjdk-17-jre-headless)")

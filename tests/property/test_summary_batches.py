@@ -40,7 +40,7 @@ def test_any_cut_into_batches_gives_the_same_bytes(edges):
     assert made.to_bytes() == WHOLE
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(cuts)
 def test_any_stops_with_files_in_between_give_the_same_bytes(tmp_path_factory, edges):
     path = tmp_path_factory.mktemp("stops") / "state.ss"
@@ -52,7 +52,7 @@ def test_any_stops_with_files_in_between_give_the_same_bytes(tmp_path_factory, e
     assert made.to_bytes() == WHOLE
 
 
-@settings(max_examples=6, deadline=None)
+@settings(max_examples=4, deadline=None)
 @given(st.lists(st.integers(1, DATA.num_rows - 1), min_size=1, max_size=3))
 def test_a_run_that_breaks_goes_on_from_its_checkpoint(tmp_path_factory, breaks):
     path = tmp_path_factory.mktemp("breaks") / "run.checkpoint"

@@ -53,8 +53,8 @@ def rejections(case, pairs):
 
 @pytest.mark.parametrize("case", [name for name in CASES if name != "past the warm-up"])
 def test_halves_of_the_same_data_rarely_differ(case):
-    _, most = oracles.binomial_band(16, 0.05, 1 - 2e-5)
-    count, named = rejections(case, 16)
+    _, most = oracles.binomial_band(10, 0.05, 1 - 2e-5)
+    count, named = rejections(case, 10)
     assert count <= most
     assert named <= most
 
