@@ -146,7 +146,7 @@ def _by_client(client: Any, wanted: list[Any], parts: Mapping[int, Any], *, prog
             # A healthy partition may be blamed before the one that kills its workers: wait until that is blamed as well.
             with suppress(TimeoutError):
                 sys.modules["distributed"].wait(futures, timeout=_PATIENCE)
-        blamed = _blamed(client, futures, parts)
+        blamed = _blamed(client, futures, parts, getattr(error, "task", None))
         raise (unreadable(" or ".join(map(str, blamed)), error) if blamed else _stopped(error)) from error
     finally:
         client.cancel(futures)  # after a failure, the remaining tasks are of no use
@@ -156,11 +156,11 @@ def _stopped(error: Exception) -> InputError:
     return stopped("Dask", type(error).__name__, one_line(error))
 
 
-def _blamed(client: Any, futures: list[Any], parts: Mapping[int, Any]) -> list[int]:
+def _blamed(client: Any, futures: list[Any], parts: Mapping[int, Any], task: Any) -> list[int]:
     """Return the partitions that need the tasks blamed by the scheduler; none if it blames a task that several need.
 
     If a worker dies, Dask counts that against every task that it had, so that a healthy partition may be blamed with the one
-    that killed its worker.
+    that killed its worker. task: the key of the task that the error itself names, which the scheduler may have dropped since.
     """
 
     def blamed_for(dask_scheduler: Any, keys: list[Any]) -> list[Any]:  # pickled by value: a scheduler may lack supersample
@@ -175,6 +175,7 @@ def _blamed(client: Any, futures: list[Any], parts: Mapping[int, Any]) -> list[i
         keys = client.run_on_scheduler(blamed_for, keys=failed) if failed else []
     except Exception:
         return []  # the scheduler does not answer: an error without the number is better than none
+    keys = [*keys, *([] if task is None or task in keys else [task])]
     needed = {index: set(cull(dict(part.dask), [part.key])[0]) for index, part in parts.items()}
     needing = [[index for index, tasks in needed.items() if key in tasks] for key in keys]
     return sorted({each[0] for each in needing if len(each) == 1})
