@@ -142,11 +142,13 @@ def _by_client(client: Any, wanted: list[Any], parts: Mapping[int, Any], *, prog
     except SupersampleError:
         raise
     except Exception as error:
+        task = None
         if type(error).__name__ == "KilledWorker":
+            task = error.task  # type: ignore[attr-defined]  # Dask's own exception, which is not imported for its class
             # A healthy partition may be blamed before the one that kills its workers: wait until that is blamed as well.
             with suppress(TimeoutError):
                 sys.modules["distributed"].wait(futures, timeout=_PATIENCE)
-        blamed = _blamed(client, futures, parts, getattr(error, "task", None))
+        blamed = _blamed(client, futures, parts, task)
         raise (unreadable(" or ".join(map(str, blamed)), error) if blamed else _stopped(error)) from error
     finally:
         client.cancel(futures)  # after a failure, the remaining tasks are of no use
