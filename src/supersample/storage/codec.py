@@ -68,7 +68,7 @@ def unpack(tree: Any, arrays: Arrays, points_at: PointsAt | None = None) -> Any:
     form = form_named(tree[tag])
     if form.tag != tag:
         raise TypeError(f"{form.name} is no {tag}")
-    values = {name: unpack(each, arrays, points_at) for name, each in tree[_FIELDS[tag]].items()}
+    values = {**form.absent, **{name: unpack(each, arrays, points_at) for name, each in tree[_FIELDS[tag]].items()}}
     form.check(values)
     if form.rebuilt is not None:
         if points_at is None:
