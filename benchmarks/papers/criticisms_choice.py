@@ -42,7 +42,7 @@ def online(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticism
 def streamed(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticisms: int, seed: int) -> tuple[Choice, Choice]:
     """Choose by the fast stream: what SuperSampler shows, and what its stream holds before the second look."""
     start = time.process_time()
-    sampler = ss.SuperSampler(prototypes, criticisms, kernel=kernel, random_state=seed).fit(points)
+    sampler = ss.SuperSampler(prototypes, criticisms, regularizer="logdet", kernel=kernel, random_state=seed).fit(points)
     passed = time.process_time() - start
     shown = sampler.prototype_indices_, sampler.criticism_indices_
     seconds = time.process_time() - start

@@ -47,6 +47,7 @@ class Fake:
     n_seen: int = 581_012
     mmd: float = 0.0021
     mmd_error: float = 0.0002
+    uniform_mmd: float = 0.0024
     random_mmd: float = 0.0195
     energy: float = 0.97
     source: str = "rows.parquet"
@@ -107,9 +108,10 @@ def fake(rows: pa.Table, columns: tuple[ColumnNote, ...], prototypes: int = 30, 
     last = prototypes + criticisms
     witness = np.linspace(0.02, -0.01, criticisms)
     nearest = np.arange(criticisms) % max(1, prototypes)
+    kinds = np.where(np.arange(criticisms) < criticisms // 2, "missed", "rare")
     return Fake(
-        part(0, prototypes, _weight=np.roll(shares, 3)),
-        part(prototypes, last, _weight=np.full(criticisms, 0.021), _witness=witness, _nearest=nearest),
+        part(0, prototypes, _weight=shares, _share=np.roll(shares, 3)),
+        part(prototypes, last, _kind=kinds, _share=np.full(criticisms, 0.021), _witness=witness, _nearest=nearest),
         part(0, n_rows, _weight=np.full(n_rows, 1 / n_rows)),
         columns,
         **others,
@@ -181,5 +183,5 @@ def changes(left: Fake, right: Fake) -> Comparison:
         ColumnChange(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()), 0.1, f"{name} moved")
         for place, (name, part) in enumerate(zip(names, parts, strict=True))
     )
-    rows = [side.criticisms.drop_columns(["_weight", "_nearest"]) for side in (left, right)]
+    rows = [side.criticisms.drop_columns(["_kind", "_share", "_nearest"]) for side in (left, right)]
     return Comparison(0.0004, 0.12, columns, tuple(names[:2]), rows[0], rows[1])

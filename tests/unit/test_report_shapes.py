@@ -6,7 +6,8 @@ import pytest
 
 from supersample import profile as profiles
 from supersample.profile import ColumnPlan
-from supersample.report.shapes import CLASSES, axis_of, compact, shape_of
+from supersample.report import shapes
+from supersample.report.shapes import CLASSES, axis_of, compact
 
 N = 20_000
 
@@ -15,6 +16,18 @@ def profile_of(values, kind=None, centre=0.0):
     column = values if isinstance(values, pa.Array) else pa.array(values, kind)
     found = profiles.init([ColumnPlan("x", column.type, "number", centre=centre)])
     return profiles.update(found, pa.record_batch([column], names=["x"])).columns[0]
+
+
+def shape_of(column, values):
+    """Return the shape with rows that all weigh alike."""
+    return shapes.shape_of(column, values, np.full(len(values), 1.0 / max(1, len(values))))
+
+
+def test_rows_count_by_their_weights():
+    column, values = profile_of(np.arange(20.0)), np.array([0.0, 0.0, 19.0, np.nan])
+    shape = shapes.shape_of(column, values, np.array([0.1, 0.2, 0.3, 0.4]))
+    assert (shape.second[0], shape.second[-1]) == pytest.approx((0.3, 0.3))
+    assert sum(shape.second) == pytest.approx(0.6)
 
 
 def counted(axis, n_classes, values):

@@ -33,10 +33,10 @@ def test_prototypes_come_with_the_largest_share_first(mixed):
 def test_criticisms_say_why_with_the_row_of_their_nearest_prototype(mixed):
     cards = view_of(mixed).criticisms.cards
     assert cards[0].why == (
-        "The prototypes have too little here: 2.1% of the data is nearer to this row than to any prototype. "
-        "Nearest prototype: row 1,000."
+        "Missed: it stands for a group apart that no prototype shows. 2.1% of the data is nearer to this row than to any "
+        "prototype. Nearest prototype: row 1,000."
     )
-    assert cards[-1].why.startswith("The prototypes have too much here")
+    assert cards[-1].why.startswith("Rare: it is far from all other rows. ")
 
 
 def test_few_columns_keep_their_order_and_many_are_led_by_the_telling_ones(mixed):

@@ -44,9 +44,8 @@ def test_the_numbers_fit_together(summary):
     assert np.all(np.diff(summary.prototypes.column("_row").to_numpy()) > 0)
     assert abs(sum(summary.prototypes.column("_weight").to_pylist()) - 1.0) < 1e-9
     assert summary.criticisms.num_rows == 5
-    witness = np.abs(summary.criticisms.column("_witness").to_numpy())
-    assert np.all(np.diff(witness) <= 0)
-    assert 0 < summary.mmd < summary.random_mmd
+    assert set(summary.criticisms.column("_kind").to_pylist()) <= {"missed", "rare"}
+    assert 0 < summary.mmd < summary.uniform_mmd < summary.random_mmd
     assert summary.mmd < summary.bound(0.05)
     assert [note.kind for note in summary.columns] == ["number", "category", "boolean", "id", "weight"]
 
@@ -62,11 +61,11 @@ def test_it_is_what_the_sampler_chooses_from_the_encoded_rows():
 
 
 def test_shares_are_those_of_the_nearest_prototype(summary):
-    chosen, sample = summary.encode(summary.prototypes.drop_columns(["_row", "_weight"])), summary.background
+    chosen, sample = summary.encode(summary.prototypes.drop_columns(["_row", "_weight", "_share"])), summary.background
     points = summary.encode(sample.drop_columns(["_row", "_weight"]))
     nearest = ((points[:, None] - chosen[None]) ** 2).sum(axis=2).argmin(axis=1)
     shares = np.bincount(nearest, weights=sample.column("_weight").to_numpy(), minlength=40)
-    np.testing.assert_allclose(summary.prototypes.column("_weight").to_numpy(), shares, atol=1e-12)
+    np.testing.assert_allclose(summary.prototypes.column("_share").to_numpy(), shares, atol=1e-12)
 
 
 def test_expectations_are_near_those_of_the_data(summary):
@@ -74,12 +73,12 @@ def test_expectations_are_near_those_of_the_data(summary):
     weights = table.column("weight").to_numpy() / table.column("weight").to_numpy().sum()
     truth = float(weights @ table.column("x").to_numpy())
     assert abs(summary.expect("x") - truth) < 0.05
-    assert abs(summary.expect("x", weighting="quadrature") - truth) < 0.05
+    assert abs(summary.expect("x", weighting="uniform") - truth) < 0.05
     large = summary.expect(lambda rows: np.array(rows.column("size").to_pylist()) == "large")
     assert abs(large - float(weights @ (np.array(table.column("size").to_pylist()) == "large"))) < 0.06
     both = summary.expect(lambda rows: np.stack([rows.column("x").to_numpy(), rows.column("x").to_numpy() ** 2], axis=1))
     assert both.shape == (2,)
-    for kind in ("uniform", "share", "quadrature"):
+    for kind in ("simplex", "uniform"):
         assert abs(summary.weights(kind).sum() - 1.0) < 1e-9
 
 
@@ -314,14 +313,15 @@ def test_expectations_of_columns_leave_out_missing_values():
     summary = ss.summarize(table, prototypes=60, columns=["x"], random_state=0)
     assert abs(summary.expect("x") - values[~holes].mean()) < 0.2
     kept = summary.prototypes.column("x").to_pylist()
-    there = [value for value in kept if value is not None]
-    assert len(there) < len(kept)
-    assert summary.expect("x") == pytest.approx(np.mean(there))
+    there = np.array([value is not None for value in kept])
+    assert there.sum() < len(kept)
+    weights = summary.weights()[there]
+    assert summary.expect("x") == pytest.approx(weights @ np.array(kept)[there].astype(float) / weights.sum())
     spans = pa.table({"span": pa.array(np.arange(60), pa.duration("s")), "x": np.arange(60.0)})
     assert ss.summarize(spans, prototypes=60).expect("span") == pytest.approx(29.5)
     with pytest.raises(InputTypeError, match=r"column of numbers, got 'when' of type timestamp\[s\].*to_pandas"):
         summary.expect("when")
-    with pytest.raises(InputError, match="weighting must be one of 'uniform', 'share', 'quadrature', got ndarray"):
+    with pytest.raises(InputError, match="weighting must be one of 'simplex', 'uniform', got ndarray"):
         summary.expect("x", weighting=np.ones(60))
 
 

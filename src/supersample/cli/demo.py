@@ -89,7 +89,7 @@ def _told(summary: "Summary") -> str:
             f"{chosen.num_rows} that stand for all of them: {' '.join(map(str, chosen['digit'].to_pylist()))}",
             _drawn(chosen),
             f"They are {good} (MMD {summary.mmd:.4f} +- {summary.mmd_error:.4f}).\n",
-            f"{odd.num_rows} where they fit worst: {' '.join(map(str, odd['digit'].to_pylist()))}",
+            f"{odd.num_rows} that they do not show: {' '.join(map(str, odd['digit'].to_pylist()))}",
             _drawn(odd),
         ]
     )

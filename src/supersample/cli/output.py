@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 __all__ = ["as_rows", "plain", "printable", "say", "short_line", "tell", "tell_json", "text_table"]
 
 #: Columns that a summary adds to rows, shown first and in this format.
-_ADDED = {"_row": "{:,}", "_weight": "{:.2%}", "_witness": "{:+.2g}", "_nearest": "{}"}
+_ADDED = {
+    "_row": "{:,}", "_weight": "{:.2%}", "_kind": "{}", "_share": "{:.2%}", "_witness": "{:+.2g}", "_nearest": "{}",
+}  # fmt: skip
 _LONGEST = 24
 
 

@@ -14,7 +14,8 @@ from supersample.features.nystroem import Nystroem
 from supersample.features.random_fourier import RandomFourier
 
 __all__ = [
-    "Certificate", "captured_energy", "certify", "checked_bound", "equal_random_rows", "random_baseline", "theorem_one",
+    "Certificate", "captured_energy", "certify", "checked_bound", "equal_random_rows", "equal_weights", "random_baseline",
+    "theorem_one",
 ]  # fmt: skip
 
 #: Largest number of random sets for a baseline.
@@ -28,15 +29,15 @@ class Certificate(NamedTuple):
     error: float
 
 
-def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certificate:
-    """Return the held-out estimate of MMD between equally weighted points and the stream.
+def certify(held_out: FeatureMap, moments: Moments, points: Floats, weights: Floats) -> Certificate:
+    """Return the held-out estimate of MMD between weighted points and the stream; the weights sum to one.
 
     MMD^2 is the mean over the kernel's frequencies of |mean exp(iwx) - mean exp(iwy)|^2 (Zhao and Meng 2015, eq. 4). The
     held-out frequencies are independent of the selection, so their average is unbiased, and its standard error is that of a
     mean of independent terms (converted to the root by its derivative). For kernels without a spectrum the held-out features
     are Nystroem features on other landmarks: then MMD is measured in their span, and there is no standard error (NaN).
     """
-    difference = moments.mean() - held_out.transform(points).mean(axis=0, dtype=np.float64)
+    difference = moments.mean() - weights @ held_out.transform(points).astype(np.float64)
     squares = difference * difference
     mmd = float(np.sqrt(squares.sum()))
     if not isinstance(held_out, RandomFourier):
@@ -44,6 +45,11 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats) -> Certifica
     each = held_out.terms(squares)
     spread = float(each.std(ddof=1)) / np.sqrt(each.size)
     return Certificate(mmd, spread / (2.0 * mmd) if mmd > 0 else 0.0)
+
+
+def equal_weights(size: int) -> Floats:
+    """Return 1 / size for each of so many points."""
+    return np.full(size, 1.0 / size)
 
 
 def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shares: Floats, size: int, seed: Seed) -> float:

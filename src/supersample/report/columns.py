@@ -7,12 +7,14 @@ import numpy as np
 import pyarrow as pa
 
 from supersample._text import amount
+from supersample._typing import Floats
 from supersample.profile import ColumnProfile, floats_of, texts_of
 from supersample.profile import wording as said
 from supersample.records.encoding import ColumnNote
 from supersample.report import words
 from supersample.report.cells import clean
 from supersample.report.correlations import Classes, Link, links_of
+from supersample.report.numbers import shares_of
 from supersample.report.shapes import Shape, shape_of
 from supersample.summary.notes import Note
 
@@ -87,22 +89,31 @@ def cards_of(
     for note in notes[1]:
         kinds.setdefault(note.column, []).append(note.kind)
     links = _links(shown, sample)
+    weights = shares_of(prototypes)
     return tuple(
         _card(
-            column, used[column.name], tuple(kinds.get(column.name, ())), _one(prototypes, column), links.get(column.name, ())
+            column, used[column.name], tuple(kinds.get(column.name, ())), (_one(prototypes, column), weights),
+            links.get(column.name, ()),
         )
         for column in shown
-    )
+    )  # fmt: skip
 
 
 def _card(
-    column: ColumnProfile, note: ColumnNote, kinds: tuple[str, ...], prototypes: pa.Array, links: tuple[Link, ...]
+    column: ColumnProfile,
+    note: ColumnNote,
+    kinds: tuple[str, ...],
+    prototypes: tuple[pa.Array, Floats],
+    links: tuple[Link, ...],
 ) -> ColumnCard:
-    by_value = _by_value(column)
-    values = floats_of(column, prototypes) if column.numbers is not None else np.empty(0)
+    """Make one card; the prototypes come with their weights."""
+    by_value, (rows, weights) = _by_value(column), prototypes
+    values = floats_of(column, rows) if column.numbers is not None else np.empty(0)
     # Only columns in the kernel are matched by the prototypes; of the others, those with a few values may still be.
-    shape = None if by_value or column.numbers is None else shape_of(column, values if note.used else values[:0])
-    bars = _bars(column, prototypes, by_value)
+    shape = None
+    if not by_value and column.numbers is not None:
+        shape = shape_of(column, values, weights) if note.used else shape_of(column, values[:0], weights[:0])
+    bars = _bars(column, rows, weights, by_value)
     return ColumnCard(
         name=clean(column.name, 80),
         role=column.role,
@@ -113,7 +124,7 @@ def _card(
         bars=bars,
         others=_others(column, len(bars)) if by_value and bars else "",
         statistics=_statistics(column),
-        prototypes=_mean_of_prototypes(column, values) if note.used else "",
+        prototypes=_mean_of_prototypes(column, values, weights) if note.used else "",
         links=tuple(Link(clean(link.name, 40), link.measure, link.value) for link in links),
         missing=column.missing + column.unreadable,
         distinct=column.distinct or 0,
@@ -134,7 +145,7 @@ def _by_value(column: ColumnProfile) -> bool:
     return column.frequent.exact and column.frequent.hashes.size <= FEW
 
 
-def _bars(column: ColumnProfile, prototypes: pa.Array, by_value: bool) -> tuple[Bar, ...]:
+def _bars(column: ColumnProfile, prototypes: pa.Array, weights: Floats, by_value: bool) -> tuple[Bar, ...]:
     if column.frequent is None:
         return ()
     few = by_value and column.frequent.exact and column.numbers is not None
@@ -143,14 +154,13 @@ def _bars(column: ColumnProfile, prototypes: pa.Array, by_value: bool) -> tuple[
         found = [each for each in found if each.count >= FREQUENT * column.rows]
     if few and column.role == "number":
         found.sort(key=lambda each: float(each.value))
-    drawn = texts_of(column, prototypes)
-    size = max(1, len(drawn))
+    drawn = np.array([*texts_of(column, prototypes), None], dtype=object)[:-1]  # never an array of their characters
     return tuple(
         Bar(
             clean(each.value.removesuffix(".0") if column.form.family == "real" else each.value, LONGEST_VALUE) or "(empty)",
             said.count_text(each),
             each.count / max(1, column.rows),
-            drawn.count(each.value) / size,
+            float(weights[drawn == each.value].sum()),
         )
         for each in found
     )
@@ -219,12 +229,12 @@ def _of_lengths(column: ColumnProfile) -> list[tuple[str, str]]:
     return found
 
 
-def _mean_of_prototypes(column: ColumnProfile, values: "np.ndarray[tuple[int], np.dtype[np.float64]]") -> str:
-    finite = values[np.isfinite(values)]
-    if column.numbers is None or column.form.clock or column.role != "number" or not finite.size:
+def _mean_of_prototypes(column: ColumnProfile, values: Floats, weights: Floats) -> str:
+    if column.numbers is None or column.form.clock or column.role != "number" or not np.isfinite(values).any():
         return ""
+    finite = np.isfinite(values)
     with np.errstate(over="ignore"):
-        return f"Mean of the prototypes: {amount(float(finite.mean()), 4)}."
+        return f"Mean of the prototypes: {amount(float(np.average(values[finite], weights=weights[finite])), 4)}."
 
 
 def _links(columns: Sequence[ColumnProfile], sample: pa.Table) -> Mapping[str, tuple[Link, ...]]:

@@ -78,7 +78,7 @@ def gallery_of(
     first = {name: _written(shown, name) for name in names[:ahead]}
     rest = _that_fit(shown, names[ahead:])
     rows = shown.column("_row").to_pylist()
-    shares = shown.column("_weight").to_pylist() if "_weight" in shown.column_names else [None] * len(rows)
+    shares = shown.column("_share").to_pylist() if "_share" in shown.column_names else [None] * len(rows)
     cards = []
     for place, (row, share) in enumerate(zip(rows, shares, strict=True)):
         images = [column.draw(shown.column(column.name)[place], f"row {row:,}") for column in pictures]

@@ -48,7 +48,7 @@ class Parts:
 def read(summary: Summary) -> Parts:
     """Read each table of a summary once, since it is built again on every access."""
     background, prototypes = summary.background, summary.prototypes
-    order = pc.sort_indices(prototypes, sort_keys=[("_weight", "descending"), ("_row", "ascending")])
+    order = pc.sort_indices(prototypes, sort_keys=[("_share", "descending"), ("_row", "ascending")])
     return Parts(
         background,
         as_read(background, summary.column_profiles),

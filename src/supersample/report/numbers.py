@@ -59,8 +59,8 @@ def _unified(column: pa.ChunkedArray) -> pa.DictionaryArray:
     return pc.dictionary_encode(plain).combine_chunks()
 
 
-def shares_of(table: pa.Table) -> Floats:
-    """Return the weights of rows as shares that sum to 1."""
-    weights = as_numbers(table.column("_weight"))
+def shares_of(table: pa.Table, column: str = "_weight") -> Floats:
+    """Return the weights of rows, or another column, as shares that sum to 1."""
+    weights = as_numbers(table.column(column))
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(weights), 1.0 / max(1, len(weights)))

@@ -71,8 +71,8 @@ class Shape:
     scale: str
 
 
-def shape_of(column: ColumnProfile, values: Floats) -> Shape | None:
-    """Return the distribution of a column of numbers over all rows, and that of some rows, NaN where missing.
+def shape_of(column: ColumnProfile, values: Floats, weights: Floats) -> Shape | None:
+    """Return the distribution of a column of numbers over all rows, and that of some weighted rows, NaN where missing.
 
     None without finite values. The classes are filled from the histogram of the profile, or from its values where it holds all
     of them. A bucket that two classes share is split between them by width.
@@ -89,9 +89,9 @@ def shape_of(column: ColumnProfile, values: Floats) -> Shape | None:
     else:
         low, high = (axis.place(each) for each in column.numbers.histogram.edges())
         counts = _spread(low, high, column.numbers.histogram.counts.astype(np.float64), edges)
-    drawn = values[np.isfinite(values)]
-    chosen = _counted(axis.place(drawn), edges, np.ones(drawn.size))
-    first, second = counts / max(1, column.rows), chosen / max(1, values.size)
+    drawn = np.isfinite(values)
+    second = _counted(axis.place(values[drawn]), edges, weights[drawn])
+    first = counts / max(1, column.rows)
     return Shape(tuple(first.tolist()), tuple(second.tolist()), _ticks(axis, column), _scale_words(axis, column))
 
 

@@ -170,7 +170,7 @@ def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Ga
     shown = min(len(prototypes), MOST_PROTOTYPES) + 2 * min(len(criticisms), MOST_CRITICISMS)
     pictures = picture_columns([parts.background.select(list(parts.kinds)), prototypes, criticisms], shown)
     usual = usual_of(parts.measured, parts.kinds, parts.shares)
-    reasons = criticisms.select(["_witness", "_weight", "_nearest"]).to_pylist()
+    reasons = criticisms.select(["_kind", "_share", "_nearest"]).to_pylist()
     first = gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES)
     drawn = {card.row: card.pictures for card in first.cards}
     second = gallery_of(
@@ -186,10 +186,13 @@ def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Ga
 
 
 def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
-    amount = "too little" if criticism["_witness"] >= 0 else "too much"
-    nearer = words.percent(criticism["_weight"]) if criticism["_weight"] > 0 else "almost none"
+    what = {
+        "missed": "Missed: it stands for a group apart that no prototype shows.",
+        "rare": "Rare: it is far from all other rows.",
+    }[criticism["_kind"]]
+    nearer = words.percent(criticism["_share"]) if criticism["_share"] > 0 else "Almost none"
     return (
-        f"The prototypes have {amount} here: {nearer} of the data is nearer to this row than to any prototype. "
+        f"{what} {nearer} of the data is nearer to this row than to any prototype. "
         f"Nearest prototype: row {rows[criticism['_nearest']]:,}."
     )
 
@@ -199,7 +202,7 @@ def _facts(parts: Parts, n_seen: int) -> tuple[Fact, ...]:
         Fact("rows seen" if n_seen != 1 else "row seen", words.count(n_seen)),
         Fact("columns", words.count(len(parts.kinds))),
         Fact("prototypes", words.count(len(parts.prototypes)), "real rows that stand for the rest"),
-        Fact("criticisms", words.count(len(parts.criticisms)), "real rows where the prototypes fit worst"),
+        Fact("criticisms", words.count(len(parts.criticisms)), "real rows that the prototypes do not show"),
     )
 
 
@@ -209,7 +212,12 @@ def _map(summary: Summary, parts: Parts, plane: Plane, coordinates: Floats) -> M
     ]
     clouds = (
         Cloud("data", "data", points_of(coordinates)),
-        Cloud("prototypes", "prototypes, larger where they stand for more", placed[0], tuple(shares_of(parts.prototypes))),
+        Cloud(
+            "prototypes",
+            "prototypes, larger where they stand for more",
+            placed[0],
+            tuple(shares_of(parts.prototypes, "_share")),
+        ),
         Cloud("criticisms", "criticisms", placed[1]),
     )
     return Map(clouds, plane.shown, map_words(plane.shown, len(coordinates), summary.n_seen))
@@ -218,8 +226,7 @@ def _map(summary: Summary, parts: Parts, plane: Plane, coordinates: Floats) -> M
 def _distributions(parts: Parts, order: Sequence[str]) -> tuple[tuple[Distribution, ...], str]:
     tables = parts.background, parts.prototypes
     where = f"in {parts.sample}", "in the prototypes"
-    # MMD is that of equally weighted prototypes, so the charts weight them equally too.
-    shares = parts.shares, np.full(len(parts.prototypes), 1.0 / len(parts.prototypes))
+    shares = parts.shares, shares_of(parts.prototypes)  # the weights of which MMD is the distance
     charts: list[Distribution] = []
     vectors, too_many = [], 0
     for name in order:
@@ -267,8 +274,9 @@ def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
         Fact(
             "MMD",
             words.certified(summary.mmd, summary.mmd_error),
-            "all prototypes counting alike, judged by features kept from the choice",
+            "of the prototypes with their weights, judged by features kept from the choice",
         ),
+        Fact("MMD of equal weights", words.amount(summary.uniform_mmd), "all prototypes counting alike"),
         Fact("MMD of random rows", words.amount(summary.random_mmd), "as many rows, drawn uniformly from the data"),
         Fact("Background", sample, "behind the map, the shares of rows, and which columns go together"),
     ]

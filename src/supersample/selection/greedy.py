@@ -79,20 +79,20 @@ def greedy_criticisms(
     count: int,
     free: npt.NDArray[np.bool_],
     *,
-    regularize: bool = True,
+    diversity: float = 1.0,
     copy: float = _COPY,
 ) -> Indices:
-    """Choose criticisms one by one, each raising sum_{l in C} |w_l| + log det K_CC most (eq. 3).
+    """Choose criticisms one by one, each raising sum_{l in C} |w_l| + diversity log det K_CC most (eq. 3, where it is 1).
 
     The log det rises by log R(l), where R is the residual of k(x_l, x_l) after the chosen points (partial Cholesky). Gains can
     only fall as more points are chosen, so a gain from an earlier step is an upper bound: only the candidates with the largest
     bounds are updated (lazy evaluation, exact here). block(rows, columns): exact kernel values. Copies of chosen points are not
-    chosen, so there may be fewer than `count`. A copy has R under `copy` times k(x, x). Without the regulariser: the largest
-    |w|.
+    chosen, so there may be fewer than `count`. A copy has R under `copy` times k(x, x). With diversity 0: the largest |w|.
     """
     size = np.abs(witness)
-    if not regularize:
+    if diversity == 0:
         return _largest(size, free, count, float(diagonal.max()))
+    size = size / diversity  # the order of the gains is that of |w| / diversity + log det
     with np.errstate(divide="ignore"):
         bounds = np.where(free, size + np.log(diagonal), -np.inf)
     chosen: list[int] = []

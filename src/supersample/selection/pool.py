@@ -11,7 +11,7 @@ from supersample.embedding.moments import squared_norms
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
 
-__all__ = ["ExactPool", "FeaturePool", "Pool", "explain", "kernel_block"]
+__all__ = ["ExactPool", "FeaturePool", "Pool", "embedded", "explain", "kernel_block"]
 
 _TILE_COLUMNS = 4096
 #: Kernel rows of points at least this wide are expensive enough to cache, for pools up to this size.
@@ -31,6 +31,13 @@ def kernel_block(kernel: Kernel, left: Floats, right: Floats) -> Floats:
     if out.size:
         kernel.fill(left, right, out)
     return out
+
+
+def embedded(kernel: Kernel, points: Floats, others: Floats, weights: Floats) -> Floats:
+    """Return sum_i weights_i k(x, y_i) over some points y, for every point x, on all cores."""
+    rows_of = kernel.against(others)
+    parts = map_blocks(lambda rows: rows_of(points[rows]) @ weights, cut(points.shape[0], BLOCK_ROWS))
+    return np.concatenate(parts) if parts else np.empty(0)
 
 
 class Pool(ABC):
@@ -75,9 +82,7 @@ class ExactPool(Pool):
 
     def embed(self, chosen: Indices, weights: Floats) -> Floats:
         """Return sum_i weights_i k(x, x_i) over the chosen points, for every point x of the pool, on all cores."""
-        rows_of = self.kernel.against(self.points[chosen])
-        parts = map_blocks(lambda rows: rows_of(self.points[rows]) @ weights, cut(self.points.shape[0], BLOCK_ROWS))
-        return np.concatenate(parts)
+        return embedded(self.kernel, self.points, self.points[chosen], weights)
 
     def means(self) -> Floats:
         """Add up tiles of the Gram matrix on all cores."""

@@ -19,7 +19,7 @@ from supersample.errors import InputError
 __all__ = ["DAMAGE", "FORMAT_VERSION", "Contents", "from_bytes", "to_bytes"]
 
 #: The version that is written; all from 1 on are read.
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 _MAGIC = b"SUPERSMP"
 _PREFIX = struct.Struct("<8sIQ")
 _DIGEST = hashlib.sha256().digest_size
@@ -35,11 +35,12 @@ _MOST_AXES = 3
 
 @dataclass(frozen=True)
 class Contents:
-    """What a file holds: a header of plain values, arrays, and a table."""
+    """What a file holds: a header of plain values, arrays, and a table; and the format that it has."""
 
     header: Mapping[str, Any]
     arrays: Sequence[np.ndarray[Any, Any]]
     table: pa.Table
+    version: int = FORMAT_VERSION
 
 
 def to_bytes(contents: Contents) -> bytes:
@@ -75,12 +76,12 @@ def from_bytes(data: bytes, name: str) -> Contents:
             f"release, or create the summary again"
         )
     try:
-        return _parsed(body, length)
+        return _parsed(body, length, version)
     except DAMAGE as error:
         raise InputError(f"{name} does not hold a summary, though its checksum fits ({error}); create it again") from error
 
 
-def _parsed(body: bytes, length: int) -> Contents:
+def _parsed(body: bytes, length: int, version: int) -> Contents:
     start = _PREFIX.size
     header = _header(body[start : start + length])
     at = start + length
@@ -101,7 +102,7 @@ def _parsed(body: bytes, length: int) -> Contents:
     if table.nbytes > len(body):
         raise ValueError("the table is larger than the file: it was compressed, which no summary is")
     table.validate(full=True)
-    return Contents(header["contents"], arrays, table)
+    return Contents(header["contents"], arrays, table, version)
 
 
 def _header(data: bytes) -> Any:

@@ -9,12 +9,12 @@ from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, stored
 from supersample._text import plural
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
-from supersample.discrepancy.certificate import captured_energy, certify, equal_random_rows, random_baseline
+from supersample.discrepancy.certificate import captured_energy, certify, equal_random_rows, equal_weights, random_baseline
 from supersample.selection import stream
 from supersample.selection.pool import kernel_block
 from supersample.selection.stream import background
-from supersample.selection.stream.calibration import calibrate
 from supersample.selection.stream.lifecycle import Stream
+from supersample.selection.stream.missed_and_rare import KINDS
 
 __all__ = ["MmdPoint", "Outcome", "measure", "outcome_of", "said_as_good_as"]
 
@@ -42,23 +42,24 @@ class MmdPoint:
 @stored(
     "Outcome",
     {
-        "prototypes": INDICES, "shares": FLOATS, "quadrature": FLOATS, "criticisms": INDICES, "witness": FLOATS,
+        "prototypes": INDICES, "weights": FLOATS, "shares": FLOATS, "criticisms": INDICES, "kinds": INDICES, "witness": FLOATS,
         "nearest": INDICES, "criticism_shares": FLOATS, "background": INDICES, "background_shares": FLOATS, "mmd": NUMBER,
-        "error": NUMBER, "random_mmd": NUMBER, "energy": NUMBER,
+        "error": NUMBER, "uniform_mmd": NUMBER, "random_mmd": NUMBER, "energy": NUMBER,
     },
 )  # fmt: skip
 @dataclass(frozen=True)
 class Outcome:
     """Rows by their positions in the stream, with numbers for each, as plain arrays that a file can hold.
 
-    shares: the share of the data nearest to each prototype. quadrature: weights under which the prototypes have nearly the mean
-    features of the data. Criticisms are in order of falling |witness|; nearest: an index into the prototypes.
+    weights: those of the prototypes in averages. shares: the share of the data nearest to each. kinds: of the criticisms, an
+    index into `missed_and_rare.KINDS`. nearest: an index into the prototypes. uniform_mmd: the MMD of equal weights.
     """
 
     prototypes: Indices
+    weights: Floats
     shares: Floats
-    quadrature: Floats
     criticisms: Indices
+    kinds: Indices
     witness: Floats
     nearest: Indices
     criticism_shares: Floats
@@ -66,6 +67,7 @@ class Outcome:
     background_shares: Floats
     mmd: float
     error: float
+    uniform_mmd: float
     random_mmd: float
     energy: float
 
@@ -78,8 +80,8 @@ class Outcome:
     def check(self, held: Stream, positions_held: Indices) -> None:
         """Refuse an outcome that is impossible for this stream with rows at these positions."""
         groups = (
-            (self.prototypes, (self.shares, self.quadrature)),
-            (self.criticisms, (self.witness, self.nearest, self.criticism_shares)),
+            (self.prototypes, (self.shares, self.weights)),
+            (self.criticisms, (self.kinds, self.witness, self.nearest, self.criticism_shares)),
             (self.background, (self.background_shares,)),
         )
         for positions, values in groups:
@@ -92,17 +94,17 @@ class Outcome:
         require(self.criticisms.size <= held.settings.n_criticisms, "the outcome has more criticisms than were asked for")
         inside = (self.nearest >= 0) & (self.nearest < self.prototypes.size)
         require(bool(inside.all()), "the outcome names prototypes that there are not")
-        for shares in (self.shares, self.background_shares):
+        require(bool(((self.kinds >= 0) & (self.kinds < len(KINDS))).all()), "the outcome has criticisms of no kind")
+        for shares in (self.weights, self.shares, self.background_shares):
             require(bool((shares >= 0).all()) and abs(float(shares.sum()) - 1.0) <= ROUNDING, "shares do not sum to one")
         parts = self.criticism_shares
         require(bool(((parts >= 0) & (parts <= 1.0 + ROUNDING)).all()), "the criticisms have impossible shares")
-        size = float(np.abs(self.quadrature).sum())
-        require(size <= FURTHEST and abs(float(self.quadrature.sum()) - 1.0) <= ROUNDING * size, "weights do not sum to one")
         require(held.plan is not None, "there is an outcome of nothing")
         assert held.plan is not None
         k0 = held.plan.kernel.largest
         require(bool((np.abs(self.witness) <= FURTHEST * k0).all()), "the witness is larger than its kernel")
-        MmdPoint(held.n_seen, self.mmd, self.error, self.random_mmd).check(float(np.sqrt(k0)))
+        for mmd in (self.mmd, self.uniform_mmd):
+            MmdPoint(held.n_seen, mmd, self.error, self.random_mmd).check(float(np.sqrt(k0)))
         require(0 <= self.energy <= 1.0 + 1e-3, "the energy is no share")
 
 
@@ -115,13 +117,14 @@ def outcome_of(state: Stream) -> Outcome | None:
     plan, sample, rows = selected.plan, selected.background, selected.rows
     shares = sample.shares()
     nearest = kernel_block(plan.kernel, sample.rows.points, rows.points).argmax(axis=1)
-    uniform = np.full(len(rows), 1.0 / len(rows))
-    certificate = certify(plan.held_out, selected.held_out, rows.points)
+    certificate = certify(plan.held_out, selected.held_out, rows.points, selected.weights)
+    uniform = certify(plan.held_out, selected.held_out, rows.points, equal_weights(len(rows)))
     return Outcome(
         prototypes=rows.positions,
+        weights=selected.weights,
         shares=np.bincount(nearest, weights=shares, minlength=len(rows)).astype(np.float64),
-        quadrature=calibrate(plan.feature_map.transform(rows.points), uniform, selected.moments.mean()),
         criticisms=selected.criticisms.positions,
+        kinds=selected.kinds,
         witness=selected.witness,
         nearest=selected.nearest,
         criticism_shares=selected.shares,
@@ -129,6 +132,7 @@ def outcome_of(state: Stream) -> Outcome | None:
         background_shares=shares,
         mmd=certificate.mmd,
         error=certificate.error,
+        uniform_mmd=uniform.mmd,
         random_mmd=random_baseline(
             plan.held_out, selected.held_out, sample.rows.points, shares, len(rows), state.settings.seed
         ),
@@ -142,7 +146,7 @@ def measure(state: Stream) -> MmdPoint | None:
     held = state.reservoir.rows
     if state.plan is None or len(held) == 0:
         return None
-    certificate = certify(state.plan.held_out, state.held_out, held.points)
+    certificate = certify(state.plan.held_out, state.held_out, held.points, equal_weights(len(held)))
     sample = background.settled(state.background, state.settings.n_background)
     drawn = random_baseline(
         state.plan.held_out, state.held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed

@@ -62,6 +62,6 @@ class RowStore:
 
 def held_positions(state: Stream) -> Indices:
     """Return the positions of all rows that a stream holds, in order."""
-    parts = [state.pending, state.reservoir.rows, state.criticisms.rows, state.background.kept.rows]
+    parts = [state.pending, state.reservoir.rows, state.criticisms.rows, state.rare.rows, state.background.kept.rows]
     parts += [each.rows for each in state.background.waiting]
     return np.unique(np.concatenate([each.positions for each in parts]))

@@ -11,7 +11,14 @@ from sklearn.utils.validation import check_is_fitted
 from supersample._locking import one_at_a_time
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
-from supersample.discrepancy.certificate import Certificate, captured_energy, certify, checked_bound, random_baseline
+from supersample.discrepancy.certificate import (
+    Certificate,
+    captured_energy,
+    certify,
+    checked_bound,
+    equal_weights,
+    random_baseline,
+)
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, FeaturesLike
@@ -20,6 +27,7 @@ from supersample.records.names import check_names
 from supersample.selection import stream
 from supersample.selection.stream import merging
 from supersample.selection.stream.lifecycle import Selected, Stream
+from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import Settings, settings_of
 from supersample.selection.stream.rows import Rows
 
@@ -38,8 +46,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     n_prototypes: how many points to keep; fewer rows than that are all kept.
-    n_criticisms: how many points to keep that the prototypes miss (Algorithms 2 and 4 of the draft Online Prototypes and
-        Criticisms).
+    n_criticisms: how many points to keep that the prototypes do not show: groups that they lack, and rare points.
+    regularizer: "logdet" chooses criticisms as the draft Online Prototypes and Criticisms does (its Algorithms 2 and 4): those
+        with large |witness| that lie far from each other.
     kernel: "gaussian", "laplacian", "cauchy", "matern12", "matern32", "matern52", a kernel, or a function of two arrays.
     bandwidth: "median" (of the distances among the first rows), a number, or one number a column; for a named kernel only.
     features: "auto" (landmarks of the first rows plus Fourier features of what they do not span), "fourier" (the paper's),
@@ -52,12 +61,16 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
-    criticisms_, criticism_indices_: the same for the criticisms, those with the largest |witness| first.
+    weights_: their weights in averages, positive and of sum one.
+    criticisms_, criticism_indices_: the same for the criticisms: missed groups, the largest first, then the rarest points;
+        with a regularizer, those with the largest |witness| first.
+    criticism_kind_: "missed", "rare", or "witness" with a regularizer.
     criticism_witness_: where data and prototypes differ, at each criticism: positive where the prototypes have too little.
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
     n_seen_: rows seen.
-    mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features not used in the selection.
+    mmd_, mmd_error_: MMD between weighted prototypes and data with its standard error, from features not used in the selection.
+    uniform_mmd_: the MMD of the prototypes with equal weights.
     random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
     kernel_, feature_map_: what the first rows fixed.
@@ -92,6 +105,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         features: FeaturesLike = "auto",
         n_features: int | None = None,
         search: Literal["auto", "exact", "tree"] = "auto",
+        regularizer: Literal["logdet"] | None = None,
         random_state: RandomState = None,
     ) -> None:
         self.n_prototypes = n_prototypes
@@ -101,6 +115,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         self.features = features
         self.n_features = n_features
         self.search = search
+        self.regularizer = regularizer
         self.random_state = random_state
 
     @one_at_a_time
@@ -210,9 +225,14 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._require_selected().rows.positions.copy()
 
     @property
+    def weights_(self) -> Floats:
+        """The weights of the prototypes in averages: at least a tenth of 1 / M each; 1 / M where nothing else was nearer."""
+        return self._require_selected().weights.copy()
+
+    @property
     @one_at_a_time
     def criticisms_(self) -> Points:
-        """The points that the prototypes miss, those with the largest |witness| first; copies are left out."""
+        """The points that the prototypes do not show; copies are left out."""
         return self._as_given(self._require_selected().criticisms.points)
 
     @property
@@ -221,8 +241,16 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._require_selected().criticisms.positions.copy()
 
     @property
+    def criticism_kind_(self) -> npt.NDArray[np.str_]:
+        """The kind of each criticism: "missed", "rare" or "witness"."""
+        return np.array(KINDS)[self._require_selected().kinds]
+
+    @property
     def criticism_witness_(self) -> Floats:
-        """E k(x, .) - mean_s k(s, .) at each criticism: positive where the prototypes have too little mass."""
+        """E k(x, .) less the prototypes' mean of k(s, .) at each criticism: positive where these have too little mass.
+
+        For missed and rare points, the mean is by `weights_`, and the prototypes' own mean witness is taken off.
+        """
         return self._require_selected().witness.copy()
 
     @property
@@ -250,6 +278,13 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def mmd_error_(self) -> float:
         """Its standard error."""
         return self._certificate().error
+
+    @property
+    @one_at_a_time
+    def uniform_mmd_(self) -> float:
+        """The held-out MMD of the prototypes with equal weights."""
+        selected = self._require_selected()
+        return certify(selected.plan.held_out, selected.held_out, selected.rows.points, equal_weights(len(selected.rows))).mmd
 
     @property
     @one_at_a_time
@@ -304,6 +339,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             features=self.features,
             n_features=self.n_features,
             search=self.search,
+            regularizer=self.regularizer,
             random_state=self.random_state,
         )
 
@@ -338,7 +374,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     def _certificate(self) -> Certificate:
         selected = self._require_selected()
-        return certify(selected.plan.held_out, selected.held_out, selected.rows.points)
+        return certify(selected.plan.held_out, selected.held_out, selected.rows.points, selected.weights)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:

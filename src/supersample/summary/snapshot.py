@@ -7,6 +7,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from supersample._typing import Floats, Indices
+from supersample.discrepancy.certificate import equal_weights
+from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
 from supersample.summary.outcome import Outcome, outcome_of
@@ -49,13 +51,16 @@ class Snapshot:
     @property
     def prototypes(self) -> pa.Table:
         """The rows that represent the data."""
-        return self._rows(self.outcome.prototypes, _weight=self.outcome.shares)
+        return self._rows(self.outcome.prototypes, _weight=self.outcome.weights, _share=self.outcome.shares)
 
     @property
     def criticisms(self) -> pa.Table:
         """The rows that the prototypes miss."""
         found = self.outcome
-        return self._rows(found.criticisms, _weight=found.criticism_shares, _witness=found.witness, _nearest=found.nearest)
+        kinds = np.array(KINDS)[found.kinds]
+        return self._rows(
+            found.criticisms, _kind=kinds, _share=found.criticism_shares, _witness=found.witness, _nearest=found.nearest
+        )
 
     @property
     def background(self) -> pa.Table:
@@ -64,9 +69,7 @@ class Snapshot:
 
     def weights(self, weighting: str) -> Floats:
         """Return the weights of the prototypes, by one of the schemes that `Summary.weights` explains."""
-        if weighting == "uniform":
-            return np.full(self.outcome.prototypes.size, 1.0 / self.outcome.prototypes.size)
-        return (self.outcome.shares if weighting == "share" else self.outcome.quadrature).copy()
+        return equal_weights(self.outcome.prototypes.size) if weighting == "uniform" else self.outcome.weights.copy()
 
     def _rows(self, positions: Indices, **more: npt.NDArray[np.generic]) -> pa.Table:
         table = self.settled.kept.at(positions).append_column("_row", pa.array(positions))

@@ -97,7 +97,9 @@ def _restored(contents: Contents) -> Restored:
             settled = with_profile(settled)  # of the rows that wait
         require(settled.stream.plan is not None, "the settled stream has no features")
         require(settled.n_seen == state.n_seen, "the settled stream has seen other rows")
-    outcome = _expect(unpack(header["outcome"], arrays), Outcome, optional=True)
+    # Formats 1 and 2 had other weights and criticisms: the outcome is computed again when it is asked for.
+    kept_outcome = header["outcome"] if contents.version >= 3 else None
+    outcome = _expect(unpack(kept_outcome, arrays), Outcome, optional=True)
     if outcome is not None:
         read = settled or state
         require(isinstance(read, Running), "there is an outcome of nothing")

@@ -24,6 +24,7 @@ from supersample.profile import ColumnProfile, Profile
 from supersample.records.encoding import ColumnNote
 from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.conforming import conformed
+from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.summary import state as states
 from supersample.summary.averages import mean_of
 from supersample.summary.comparing import compare
@@ -36,7 +37,7 @@ from supersample.summary.state_file import restore, store
 
 __all__ = ["Summary", "load", "load_from"]
 
-_WEIGHTINGS = ("uniform", "share", "quadrature")
+_WEIGHTINGS = ("simplex", "uniform")
 
 
 class Summary:
@@ -54,7 +55,7 @@ class Summary:
     >>> data = np.random.default_rng(0).normal(size=(2_000, 2))
     >>> summary = ss.summarize(data[:1_500], prototypes=20, criticisms=3, random_state=0).update(data[1_500:])
     >>> summary.n_seen, summary.prototypes.column_names
-    (2000, ['x0', 'x1', '_row', '_weight'])
+    (2000, ['x0', 'x1', '_row', '_weight', '_share'])
     >>> bool(summary.mmd < summary.random_mmd)
     True
     """
@@ -70,15 +71,20 @@ class Summary:
 
     @property
     def prototypes(self) -> pa.Table:
-        """The rows that represent the data, in the order of the stream; `_weight` is the share that each represents."""
+        """The rows that represent the data, in the order of the stream.
+
+        `_weight` is the weight of each in averages (see `weights`); `_share` the share of the data that is nearest to it.
+        """
         return self._read().prototypes
 
     @property
     def criticisms(self) -> pa.Table:
-        """The rows that the prototypes miss, by falling |witness|; copies are left out, so there may be fewer than requested.
+        """Rows that the prototypes do not show: groups that they lack, the largest first, then rare rows, the rarest first.
 
-        `_witness` is positive where the prototypes have too little, negative where too much; `_nearest` is the place of the
-        nearest prototype; `_weight` the share of the data that is nearer to the criticism than to any prototype.
+        `_kind` is "missed" for a row that stands for a group apart, without a prototype, and "rare" for a row that is far from
+        all others. `_share` is the share of the data that is nearer to it than to any prototype, by the background sample;
+        `_witness` the mean embedding of the data less that of the prototypes, positive where they have too little; `_nearest`
+        the place of the nearest prototype. Copies are left out, so there may be fewer than requested.
         """
         return self._read().criticisms
 
@@ -89,13 +95,18 @@ class Summary:
 
     @property
     def mmd(self) -> float:
-        """MMD between prototypes and data, estimated with features not used in the selection."""
+        """MMD between the weighted prototypes and the data, estimated with features not used in the selection."""
         return self._read().outcome.mmd
 
     @property
     def mmd_error(self) -> float:
         """Its standard error."""
         return self._read().outcome.error
+
+    @property
+    def uniform_mmd(self) -> float:
+        """The MMD of the prototypes with equal weights."""
+        return self._read().outcome.uniform_mmd
 
     @property
     def random_mmd(self) -> float:
@@ -181,11 +192,11 @@ class Summary:
         parts = [encoding.points(conformed(options.rest(batch), schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
-    def weights(self, weighting: Literal["uniform", "share", "quadrature"] = "uniform") -> Floats:
+    def weights(self, weighting: Literal["simplex", "uniform"] = "simplex") -> Floats:
         """Return the weights of the prototypes in averages; they sum to one.
 
-        "uniform": 1 / M, as the selection assumes. "share": the share of the data nearest to each, from the background sample.
-        "quadrature": those that bring the prototypes' mean features nearest to the data's; they may be negative.
+        "simplex": those that bring the prototypes nearest to the data, at least a tenth of 1 / M each; 1 / M where nothing
+        else was nearer. "uniform": 1 / M.
         """
         return self._read().weights(choose(weighting, "weighting", _WEIGHTINGS))
 
@@ -193,7 +204,7 @@ class Summary:
         self,
         f: str | Callable[[pa.Table], npt.ArrayLike],
         *,
-        weighting: Literal["uniform", "share", "quadrature"] = "uniform",
+        weighting: Literal["simplex", "uniform"] = "simplex",
     ) -> Any:
         """Return the expectation of f over the data, as the weighted mean over the prototypes.
 
@@ -274,6 +285,7 @@ class Summary:
             "n_criticisms": int(outcome.criticisms.size),
             "mmd": outcome.mmd,
             "mmd_error": outcome.error if np.isfinite(outcome.error) else None,
+            "uniform_mmd": outcome.uniform_mmd,
             "random_mmd": outcome.random_mmd,
             "as_good_as": as_good_as if np.isfinite(as_good_as) else None,
             "energy": outcome.energy,
@@ -295,12 +307,15 @@ class Summary:
         size = int(outcome.prototypes.size)
         good = said_as_good_as(outcome.as_good_as(n_seen), size, n_seen)
         error = f" +- {outcome.error:.2g}" if np.isfinite(outcome.error) else ""
+        counts = np.bincount(outcome.kinds, minlength=len(KINDS))
+        kinds = ", ".join(f"{count:,} {kind}" for kind, count in zip(KINDS, counts, strict=True) if count)
+        equal = f"{outcome.uniform_mmd:.3g} with equal weights"
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
         lines = [
             f"{size:,} {'row stands' if size == 1 else 'rows stand'} for {n_seen:,} of {self.source}{good and f': {good}'}",
-            f"  MMD         {outcome.mmd:.4g}{error}; {outcome.random_mmd:.3g} for {plural(size, 'row')} drawn at random",
-            f"  criticisms  {plural(outcome.criticisms.size, 'row')} where they fit worst",
+            f"  MMD         {outcome.mmd:.4g}{error}; {equal}; {outcome.random_mmd:.3g} for {plural(size, 'random row')}",
+            f"  criticisms  {plural(outcome.criticisms.size, 'row')} that they do not show{kinds and f': {kinds}'}",
             f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]
         if left_out:

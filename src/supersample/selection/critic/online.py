@@ -3,6 +3,8 @@
 Section 3.1 of the draft Online Prototypes and Criticisms.
 """
 
+from typing import Literal
+
 import numpy as np
 
 from supersample._random import as_seed
@@ -12,7 +14,7 @@ from supersample._validation import check_count, check_points
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.selection.critic.batch import mmd_path
+from supersample.selection.critic.batch import checked_diversity, mmd_path
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
 from supersample.selection.pool import ExactPool, explain
 from supersample.selection.result import Critique, Selection
@@ -28,6 +30,8 @@ def online_critic(
     *,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
+    regularizer: Literal["logdet"] | None = "logdet",
+    diversity: float = 1.0,
     random_state: RandomState = None,
 ) -> Critique:
     """Choose prototypes and criticisms in one pass over X, by the exact kernel to all rows so far.
@@ -37,6 +41,8 @@ def online_critic(
     The first rows are the first prototypes, the next ones the first criticisms. Each further row is offered to the prototypes:
     greedy J keeps the best of them and the row, with column means over the rows seen so far. The row left out is offered to the
     criticisms in the same way. O(n (d + 1)) for row n and O(N) memory beside X; for streams without end use `SuperSampler`.
+
+    regularizer, diversity: see `critic`.
 
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(200, 2))
@@ -53,9 +59,10 @@ def online_critic(
             f"prototypes and criticisms must not be more than the rows of X together, got {m} + {c} for {rows.shape[0]} rows; "
             f"ask for fewer"
         )
+    weight = checked_diversity(regularizer, diversity)
     resolved = as_kernel(kernel, bandwidth).resolve(rows, random_state=as_seed(random_state).child("bandwidth").sequence())
     resolved.check_on(rows)
-    chosen, others = _pass(resolved, rows, m, c)
+    chosen, others = _pass(resolved, rows, m, c, weight)
     pool = ExactPool(resolved, rows)
     means = pool.means()
     witness = means - np.mean([pool.column(int(index)) for index in chosen], axis=0)
@@ -68,7 +75,7 @@ def online_critic(
     )
 
 
-def _pass(kernel: Kernel, rows: Floats, m: int, c: int) -> tuple[Indices, Indices]:
+def _pass(kernel: Kernel, rows: Floats, m: int, c: int, diversity: float) -> tuple[Indices, Indices]:
     held = np.arange(m)
     critics = np.arange(m, m + c)
     sums = np.zeros(rows.shape[0])  # sum over the rows seen of k(x_i, .), updated for the held points
@@ -86,15 +93,18 @@ def _pass(kernel: Kernel, rows: Floats, m: int, c: int) -> tuple[Indices, Indice
         held = candidates[np.sort(kept)]
         if c:
             candidates = np.append(critics, left_out)
-            critics = candidates[_best_critics(kernel, rows, candidates, held, sums[candidates] / (n + 1.0), c)]
+            critics = candidates[_best_critics(kernel, rows, candidates, held, sums[candidates] / (n + 1.0), c, diversity)]
     return held, critics
 
 
-def _best_critics(kernel: Kernel, rows: Floats, candidates: Indices, held: Indices, means: Floats, count: int) -> Indices:
+def _best_critics(
+    kernel: Kernel, rows: Floats, candidates: Indices, held: Indices, means: Floats, count: int, diversity: float
+) -> Indices:
     gram = kernel(rows[candidates])
     witness = means - kernel(rows[candidates], rows[held]).mean(axis=1)
     free = np.ones(candidates.size, dtype=np.bool_)
-    kept = greedy_criticisms(lambda some, others: gram[np.ix_(some, others)], witness, np.diag(gram).copy(), count, free)
+    own = np.diag(gram).copy()
+    kept = greedy_criticisms(lambda some, others: gram[np.ix_(some, others)], witness, own, count, free, diversity=diversity)
     if kept.size < count:  # copies fill the remaining places: there is nothing better
         kept = np.append(kept, np.setdiff1d(np.arange(candidates.size), kept)[: count - kept.size])
     return np.sort(kept)

@@ -1,11 +1,16 @@
 """Weights for a background sample under which it has the mean features of the whole stream."""
 
+from collections.abc import Iterator
+from typing import NamedTuple
+
 import numpy as np
 
 from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats
+from supersample.features import FeatureMap
+from supersample.selection.stream.background import Background
 
-__all__ = ["calibrate"]
+__all__ = ["Target", "calibrate", "target_of"]
 
 #: Ridge, as a share of the mean variance of a feature. Without it, directions with little variance in the sample lead to
 #: extreme weights on real data (docs/decisions/005).
@@ -35,3 +40,32 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
     covariance[np.diag_indices_from(covariance)] += _RIDGE * trace / covariance.shape[0]
     correction = rows @ np.linalg.solve(covariance, mean - centre)
     return np.asarray(shares * (1.0 + correction))
+
+
+class Target(NamedTuple):
+    """The stream as the second look sees it: points with weights under which they have the mean features of all rows.
+
+    complete: whether they are all rows of the stream.
+    """
+
+    points: Floats
+    weights: Floats
+    features: Features
+    shares: Floats
+    mean: Floats
+    complete: bool
+
+    def halves(self) -> Iterator["Target"]:
+        """Yield every other point, weighted in the same way, and the rest."""
+        for start in (0, 1):
+            part = slice(start, None, 2)
+            shares = self.shares[part] / self.shares[part].sum()
+            weights = calibrate(self.features[part], shares, self.mean)
+            yield Target(self.points[part], weights, self.features[part], shares, self.mean, complete=False)
+
+
+def target_of(sample: Background, feature_map: FeatureMap, mean: Floats) -> Target:
+    """Return a settled background sample, weighted so that it has these mean features."""
+    points, shares = sample.rows.points, sample.shares()
+    features = feature_map.transform(points)
+    return Target(points, calibrate(features, shares, mean), features, shares, mean, not np.isfinite(sample.next_mantissa))

@@ -16,11 +16,14 @@ from supersample._threads import ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
-from supersample.selection.pool import ExactPool, explain
-from supersample.selection.stream import background
+from supersample.selection.pool import ExactPool, embedded, explain
+from supersample.selection.stream import background, rare
 from supersample.selection.stream.background import Background
+from supersample.selection.stream.calibration import Target, target_of
 from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.missed_and_rare import KINDS, missed_and_rare
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings, check_settings, make_plan
+from supersample.selection.stream.prototype_weights import prototype_weights
 from supersample.selection.stream.reservoir import Offered, Reservoir, Singles
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.second_look import second_look
@@ -34,15 +37,17 @@ _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 
 @dataclass(frozen=True)
 class Selected:
-    """The result of a stream: the selected rows in stream order, and the data needed to evaluate them.
+    """The result of a stream: the selected rows in stream order with their weights, and the data needed to evaluate them.
 
-    Criticisms are ordered by falling |witness|, each with its signed witness value, its nearest prototype (a place in `rows`)
-    and the share of the data nearer to it than to any prototype.
+    Each criticism has its kind (an index into `missed_and_rare.KINDS`), its signed witness value, its nearest prototype (a
+    place in `rows`) and the share of the data nearer to it than to any prototype.
     """
 
     plan: Plan
     rows: Rows
+    weights: Floats
     criticisms: Rows
+    kinds: Indices
     witness: Floats
     nearest: Indices
     shares: Floats
@@ -67,8 +72,9 @@ def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
         moments=moments.init(0),
         held_out=moments.init(0),
         reservoir=Reservoir.empty(settings.n_prototypes, width, 0),
-        criticisms=Criticisms.empty(settings.n_criticisms, width, 0),
+        criticisms=Criticisms.empty(settings.n_held_criticisms, width, 0),
         background=background.init(width),
+        rare=rare.init(settings.n_rare, width),
     )
     return state if plan is None else _begin(state, plan)
 
@@ -121,18 +127,45 @@ def finish(state: Stream) -> Selected | None:
     if plan is None or len(state.reservoir.rows) == 0:
         return None
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
-    rows, others, witness = second_look(state, state.reservoir.rows, state.criticisms.rows)
-    rows = rows.take(np.argsort(rows.positions, kind="stable"))
-    # Shares are those of the background; selected rows are added to the pool with share 0.
     sample = state.background
+    target = target_of(sample, plan.feature_map, state.moments.mean())
+    looked = second_look(state, state.reservoir.rows, state.criticisms.rows, target)
+    rows = looked.rows.take(np.argsort(looked.rows.positions, kind="stable"))
+    weights = prototype_weights(plan.kernel, rows.points, target)
+    if state.settings.n_rare:
+        others, kinds, witness = _two_kinds(state, rows, weights, target, looked.pull)
+    else:
+        others, witness = looked.criticisms, looked.witness
+        kinds = np.full(len(others), KINDS.index("witness"))
+    # Shares are those of the background; selected rows are added to the pool with share 0.
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
-    weights = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
+    spread = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
     places = np.arange(len(rows) + len(others))
-    nearest, shares = explain(seen, weights, places[: len(rows)], places[len(rows) :])
+    nearest, shares = explain(seen, spread, places[: len(rows)], places[len(rows) :])
     return Selected(
-        plan, rows, others, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
+        plan, rows, weights, others, kinds, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
         state.reservoir.histogram,
     )  # fmt: skip
+
+
+def _two_kinds(state: Stream, rows: Rows, weights: Floats, target: Target, pull: Floats) -> tuple[Rows, Indices, Floats]:
+    """Return missed and rare rows, the kind of each, and its witness E k(x, .) - sum_s w_s k(s, .) beyond the prototypes' own.
+
+    Both measures have mass one, so a constant may be taken off: that of the prototypes is their weighted mean.
+    """
+    kernel = state.fixed_plan.kernel
+
+    def witness(points: Floats, pulls: Floats) -> Floats:
+        return pulls - embedded(kernel, points, rows.points, weights)
+
+    def pulls(points: Floats) -> Floats:
+        return embedded(kernel, points, target.points, target.weights)
+
+    usual = float(weights @ witness(rows.points, pulls(rows.points)))
+    there = witness(target.points, pull) - usual
+    found = missed_and_rare(kernel, rows, state.background, state.rare.rows, there, state.settings.n_criticisms)
+    points = found.rows.points
+    return found.rows, found.kinds, witness(points, pulls(points)) - usual
 
 
 def _begin(state: Stream, plan: Plan) -> Stream:
@@ -143,7 +176,7 @@ def _begin(state: Stream, plan: Plan) -> Stream:
         moments=moments.init(n_features),
         held_out=moments.init(plan.held_out.n_features),
         reservoir=Reservoir.empty(state.settings.n_prototypes, state.width, n_features),
-        criticisms=Criticisms.empty(state.settings.n_criticisms, state.width, n_features),
+        criticisms=Criticisms.empty(state.settings.n_held_criticisms, state.width, n_features),
     )
 
 
@@ -202,10 +235,11 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
                 rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
                 use_tree=settings.use_tree, seed=seed,
             )  # fmt: skip
-            if settings.n_criticisms:
+            if settings.n_held_criticisms:
                 _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
         start = stop
-    return replace(state, moments=sums, held_out=held_out, background=sample, n_used=n_used, chunks=state.chunks + 1)
+    low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map.transform)
+    return replace(state, moments=sums, held_out=held_out, background=sample, rare=low, n_used=n_used, chunks=state.chunks + 1)
 
 
 def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:

@@ -10,7 +10,7 @@ from supersample.embedding import moments
 from supersample.errors import MismatchError
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import kernel_block
-from supersample.selection.stream import background
+from supersample.selection.stream import background, rare
 from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import Plan
@@ -46,7 +46,8 @@ def merge(left: Stream, right: Stream) -> Stream:
         held_out=moments.merge(left.held_out, right.held_out),
         background=background.merge(left.background, right.background, left.settings.n_background),
     )
-    merged = replace(merged, reservoir=_merged_reservoir(merged, left, right))
+    low = rare.merge(left.rare, right.rare, merged.moments.mean(), merged.n_used, left.plan.feature_map.transform)
+    merged = replace(merged, reservoir=_merged_reservoir(merged, left, right), rare=low)
     held = (left.criticisms.rows, right.criticisms.rows, left.reservoir.rows, right.reservoir.rows)
     return replace(merged, criticisms=_merged_criticisms(merged, Rows.joined(*held)))
 
@@ -72,7 +73,7 @@ def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
 
 def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:
     """Return the best criticisms from both streams' criticisms and dropped prototypes, by the witness of the merged stream."""
-    plan, count = merged.plan, merged.settings.n_criticisms
+    plan, count = merged.plan, merged.settings.n_held_criticisms
     assert plan is not None
     rows = rows.take(np.flatnonzero(~np.isin(rows.positions, merged.reservoir.rows.positions)))
     if count == 0 or len(rows) == 0:
@@ -92,7 +93,7 @@ def _require_same_settings(left: Stream, right: Stream) -> None:
             f"the two streams have rows of {left.width} and {right.width} columns and cannot be merged; use "
             f"the same columns for both"
         )
-    for name in ("n_prototypes", "n_criticisms"):
+    for name in ("n_prototypes", "n_criticisms", "regularizer"):
         mine, theirs = getattr(left.settings, name), getattr(right.settings, name)
         if mine != theirs:
             raise MismatchError(
@@ -119,7 +120,9 @@ def _shifted(state: Stream, by: int) -> Stream:
     reservoir, criticisms = state.reservoir.copy(), state.criticisms.copy()
     reservoir.rows, criticisms.rows = reservoir.rows.shifted(by), criticisms.rows.shifted(by)
     sample = background.settled(state.background, state.settings.n_background)
-    return replace(state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by))
+    return replace(
+        state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by), rare=state.rare.shifted(by)
+    )
 
 
 def _spread(n: int, count: int) -> Indices:

@@ -18,6 +18,7 @@ from supersample.features.heldout import held_out_map
 from supersample.features.named import FEATURES, build_map
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.selection.pool import kernel_block
+from supersample.selection.stream import rare
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["CHUNK", "WARM_UP", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
@@ -51,7 +52,10 @@ _TREE_FROM = 2000
 )
 @dataclass(frozen=True)
 class Settings:
-    """The user's options. `stream` distinguishes streams that share a plan, so that their random draws are independent."""
+    """The user's options. `stream` distinguishes streams that share a plan, so that their random draws are independent.
+
+    regularizer: not stored; tables have none.
+    """
 
     n_prototypes: int
     kernel: Kernel
@@ -61,6 +65,17 @@ class Settings:
     search: Search = "auto"
     seed: Seed = field(default_factory=lambda: as_seed(None))
     stream: int = 0
+    regularizer: Literal["logdet"] | None = None
+
+    @property
+    def n_held_criticisms(self) -> int:
+        """Criticisms that the stream itself holds: none, unless they are chosen by their witness and log det."""
+        return 0 if self.regularizer is None else self.n_criticisms
+
+    @property
+    def n_rare(self) -> int:
+        """Rows of low density that are kept, among which the rare ones are found."""
+        return rare.size_for(self.n_criticisms) if self.regularizer is None else 0
 
     @property
     def use_tree(self) -> bool:
@@ -120,6 +135,7 @@ def settings_of(
     n_features: Any,
     search: Any,
     random_state: RandomState,
+    regularizer: Any = None,
 ) -> Settings:
     """Check the users' arguments and return them as settings."""
     if isinstance(features, FeatureMap):
@@ -132,6 +148,8 @@ def settings_of(
         choose(features, "features", tuple(FEATURES))
         checked = as_kernel(kernel, bandwidth)
     choose(search, "search", ("auto", "exact", "tree"))
+    if regularizer is not None:
+        choose(regularizer, "regularizer", ("logdet",))
     return Settings(
         n_prototypes=check_count(n_prototypes, "n_prototypes"),
         kernel=checked,
@@ -140,6 +158,7 @@ def settings_of(
         n_features=None if n_features is None else check_count(n_features, "n_features"),
         search=search,
         seed=as_seed(random_state),
+        regularizer=regularizer,
     )
 
 

@@ -12,7 +12,7 @@ from supersample.embedding import moments
 from supersample.kernels import Kernel
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import ExactPool, kernel_block
-from supersample.selection.stream.calibration import calibrate
+from supersample.selection.stream.calibration import Target
 from supersample.selection.stream.criticisms import COPY, Criticisms
 from supersample.selection.stream.plan import Plan
 from supersample.selection.stream.polish import polish
@@ -28,43 +28,44 @@ _MOST_ROUNDS = 5
 
 
 class Looked(NamedTuple):
-    """Prototypes, criticisms and the criticisms' witness values."""
+    """Prototypes, criticisms by their witness and log det, and E k(x, .) at the rows of the background."""
 
     rows: Rows
     criticisms: Rows
     witness: Floats
+    pull: Floats
 
 
-def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
+def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
-    The target is the background itself, weighted so that its mean features are those of the whole stream; discrepancy and
+    The target is the background itself, weighted so that its mean features are those of the whole stream. Discrepancy and
     witness are measured by the exact kernel, so that the features of the stream do not limit the selection. The background must
     be settled. If the kernel matrix is too large, the background is offered to the reservoir by the stream's own step.
     """
     plan = state.plan
     assert plan is not None
-    count = state.settings.n_criticisms
+    count = state.settings.n_held_criticisms
     sample = state.background.rows
     others = Rows.joined(more, sample)
     _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
     pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
     if len(rows) * len(pool) > _MOST_EXACT:
-        return _by_features(state, plan, rows, pool.take(slice(len(rows), None)), more, count)
-    weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
+        return _by_features(state, plan, rows, pool.take(slice(len(rows), None)), more, target, count)
     candidates = ExactPool(plan.kernel, pool.points)
     chosen = np.arange(len(rows))
-    pull = candidates.embed(_places(pool, sample), weights)
+    places = _places(pool, sample)
+    pull = candidates.embed(places, target.weights)
     if len(rows) == state.settings.n_prototypes:
         chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
     prototypes = pool.take(chosen)
     if count == 0:
-        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull[places])
     witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
-    return _criticisms(plan.kernel, prototypes, pool, witness, count, more)
+    return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), pull[places])
 
 
-def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> Looked:
+def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> tuple[Rows, Floats]:
     """Choose criticisms from the pool: the better of a greedy choice and those held, improved by exchange until none enters."""
 
     def block(some: Indices, others: Indices) -> Floats:
@@ -89,7 +90,7 @@ def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, c
                 break
     found = _places(pool, chosen.rows)
     found = found[np.argsort(-size[found], kind="stable")]
-    return Looked(prototypes, pool.take(found), witness[found])
+    return pool.take(found), witness[found]
 
 
 def _places(pool: Rows, rows: Rows) -> Indices:
@@ -98,16 +99,18 @@ def _places(pool: Rows, rows: Rows) -> Indices:
     return np.asarray(order[np.searchsorted(pool.positions[order], rows.positions)], dtype=np.int64)
 
 
-def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, count: int) -> Looked:
+def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, target: Target, count: int) -> Looked:
     """Offer the background by the stream's own step, and score the criticisms by features."""
     reservoir = exchanged(state, rows, others)
     displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
     pool = Rows.joined(displaced, others)
+    pull = np.asarray(target.features @ target.mean, dtype=np.float64)
     if count == 0 or len(pool) == 0:
-        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
+        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull)
     mean_gap = state.moments.mean() - reservoir.features.mean(axis=0, dtype=np.float64)
     witness = plan.feature_map.transform(pool.points) @ mean_gap
-    return _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
+    found = _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
+    return Looked(reservoir.rows, *found, pull)
 
 
 def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:

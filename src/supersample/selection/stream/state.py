@@ -1,6 +1,7 @@
 """The state of a stream: plain data, sufficient to continue."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,6 +12,7 @@ from supersample.embedding.moments import Moments
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings
+from supersample.selection.stream.rare import Rare
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 
@@ -32,13 +34,17 @@ __all__ = ["Stream"]
         "reservoir": instance_of(Reservoir),
         "criticisms": instance_of(Criticisms),
         "background": instance_of(Background),
+        "rare": optional(instance_of(Rare)),
     },
+    make="restored",
+    absent={"rare": None},
 )
 @dataclass(frozen=True)
 class Stream:
     """The complete state of a stream. Until the warm-up is over there is no plan, and all rows wait in `pending`.
 
-    n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks.
+    n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks. Rows of low density
+    are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer.
     """
 
     settings: Settings
@@ -53,6 +59,16 @@ class Stream:
     reservoir: Reservoir
     criticisms: Criticisms
     background: Background
+    rare: Rare
+
+    @classmethod
+    def restored(cls, *, criticisms: Criticisms, rare: Rare | None, settings: Settings, **fields: Any) -> "Stream":
+        """Return a stream from its stored fields; formats 1 and 2 have criticisms, which now are candidates for rare rows."""
+        if rare is None:
+            first = np.argsort(criticisms.rows.positions)[: settings.n_rare]
+            rare = Rare(settings.n_rare, criticisms.rows.take(first), np.zeros(first.size))  # scored with the next rows
+            criticisms = Criticisms.empty(0, criticisms.rows.points.shape[1], criticisms.features.shape[1])
+        return cls(criticisms=criticisms, rare=rare, settings=settings, **fields)
 
     @property
     def fixed_plan(self) -> Plan:
@@ -70,8 +86,15 @@ class Stream:
         require(len(self.pending) < (WARM_UP if self.plan is None else CHUNK), "more rows wait than can")
         sample, reservoir, criticisms = self.background, self.reservoir, self.criticisms
         require(reservoir.size == self.settings.n_prototypes, "the reservoir has another size than was asked for")
-        require(criticisms.size == self.settings.n_criticisms, "the criticisms have another number than was asked for")
-        parts = (self.pending, reservoir.rows, criticisms.rows, *(part.rows for part in (sample.kept, *sample.waiting)))
+        require(criticisms.size == self.settings.n_held_criticisms, "the criticisms have another number than was asked for")
+        require(self.rare.size == self.settings.n_rare, "the rare rows have another number than is kept")
+        parts = (
+            self.pending,
+            reservoir.rows,
+            criticisms.rows,
+            self.rare.rows,
+            *(part.rows for part in (sample.kept, *sample.waiting)),
+        )
         for rows in parts:
             rows.check(self.width)
         n_features, n_held_out = (
@@ -82,7 +105,8 @@ class Stream:
         require(
             started == any(len(part.rows) > 0 for part in (sample.kept, *sample.waiting)), "the background sample is missing"
         )
-        require(started or len(criticisms.rows) == 0, "there are criticisms of nothing")
+        require(started or len(criticisms.rows) + len(self.rare.rows) == 0, "there are criticisms of nothing")
+        self.rare.check()
         kernel = None if self.plan is None else self.plan.kernel
         largest = 1.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.largest))
         self.moments.check(n_features, self.n_used, largest)

@@ -1,0 +1,104 @@
+"""The weights of prototypes: nearer to the data than equal ones, positive, and of sum one."""
+
+import numpy as np
+import pytest
+
+import supersample as ss
+from supersample.selection.batch.weighting import simplex_weights
+from supersample.selection.stream import prototype_weights as module
+from supersample.selection.stream.calibration import Target
+from supersample.selection.stream.prototype_weights import prototype_weights
+
+
+def cloud(n, d=4, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)) * 0.6 + rng.integers(0, 4, size=(n, 1)) * 1.5
+
+
+def whole(points, weights=None):
+    """Return a target that is all of the data."""
+    shares = np.full(len(points), 1.0 / len(points)) if weights is None else weights
+    return Target(points, shares, np.zeros((len(points), 1)), shares, np.zeros(1), complete=True)
+
+
+def square(kernel, points, weights, data, shares):
+    return float(
+        weights @ kernel(points) @ weights - 2.0 * weights @ kernel(points, data) @ shares + shares @ kernel(data) @ shares
+    )
+
+
+@pytest.mark.parametrize("kernel", [ss.kernels.Gaussian(2.0), ss.kernels.Laplacian(3.0), ss.kernels.Matern(1.5, 2.0)])
+@pytest.mark.parametrize("weighted", [False, True])
+def test_they_are_near_the_best_on_the_simplex(kernel, weighted):
+    data = cloud(600)
+    shares = np.random.default_rng(1).exponential(size=600) if weighted else np.ones(600)
+    shares /= shares.sum()
+    points = data[:40]
+    found = prototype_weights(kernel, points, whole(data, shares))
+    assert abs(found.sum() - 1.0) < 1e-12
+    assert found.min() >= 0.1 / 40 - 1e-12
+    # The exact solution on the simplex, with a tenth of an equal weight set aside for each.
+    gram, z = kernel(points), kernel(points, data) @ shares
+    best = 0.1 / 40 + 0.9 * simplex_weights(gram, (z - 0.1 * gram.mean(axis=1)) / 0.9)
+    equal, mine, least = (square(kernel, points, each, data, shares) for each in (np.full(40, 1 / 40), found, best))
+    assert least <= mine + 1e-12
+    assert equal - mine >= 0.98 * (equal - least) > 0
+
+
+def test_blocks_of_points_are_solved_in_turn(monkeypatch):
+    data, kernel = cloud(500), ss.kernels.Gaussian(2.0)
+    points, equal = data[:60], np.full(60, 1 / 60)
+    together = prototype_weights(kernel, points, whole(data))
+    monkeypatch.setattr(module, "_MOST_TOGETHER", 20)
+    found = prototype_weights(kernel, points, whole(data))
+    assert abs(found.sum() - 1.0) < 1e-12
+    assert found.min() >= 0.1 / 60 - 1e-12
+    shares = np.full(500, 1 / 500)
+    first, blocks, none = (square(kernel, points, each, data, shares) for each in (together, found, equal))
+    assert first <= blocks < none
+
+
+@pytest.mark.parametrize(("n", "size"), [(12_000, 30), (12_000, 400)])
+@pytest.mark.parametrize("heavy", [False, True])
+def test_they_are_nearer_to_all_rows_than_equal_ones(n, size, heavy):
+    data = np.random.default_rng(3).standard_t(2, size=(n, 4)) if heavy else cloud(n, seed=3)
+    sampler = ss.SuperSampler(size, random_state=0).fit(data)
+    points, kernel = sampler.prototypes_, sampler.kernel_
+    weighted = ss.mmd2(points, data, kernel=kernel, weight_x=sampler.weights_)
+    equal = ss.mmd2(points, data, kernel=kernel)
+    assert weighted < equal
+    assert abs(sampler.mmd_ - np.sqrt(weighted)) < 5 * sampler.mmd_error_
+    assert sampler.weights_.min() >= 0.1 / size - 1e-12
+
+
+def test_weights_that_only_fit_the_sample_are_not_used():
+    # More prototypes than the sample can weigh: closer weights for the sample would be farther from the data.
+    data = np.random.default_rng(5).standard_t(2, size=(12_000, 6))
+    sampler = ss.SuperSampler(2_000, random_state=0).fit(data)
+    points, kernel = sampler.prototypes_, sampler.kernel_
+    assert ss.mmd2(points, data, kernel=kernel, weight_x=sampler.weights_) <= ss.mmd2(points, data, kernel=kernel) * (1 + 1e-9)
+
+
+def test_rows_that_are_all_alike_weigh_alike():
+    sampler = ss.SuperSampler(5, random_state=0).fit(np.ones((50, 2)))
+    np.testing.assert_array_equal(sampler.weights_, np.full(5, 0.2))
+    assert sampler.mmd_ == sampler.uniform_mmd_ == pytest.approx(0.0, abs=1e-12)
+
+
+def test_all_rows_kept_have_the_weights_of_the_rows():
+    data, mass = cloud(40, d=2), np.linspace(1.0, 2.0, 40)
+    sampler = ss.SuperSampler(40, bandwidth=0.3, random_state=0).fit(data, sample_weight=mass)
+    np.testing.assert_allclose(sampler.weights_, mass / mass.sum(), rtol=0.02)
+
+
+def test_a_summary_averages_by_its_weights():
+    data = cloud(3_000)
+    summary = ss.summarize(data, prototypes=25, random_state=0)
+    rows = summary.prototypes
+    np.testing.assert_array_equal(rows["_weight"].to_numpy(), summary.weights())
+    assert summary.expect("x0") == pytest.approx(float(summary.weights() @ rows["x0"].to_numpy()), abs=1e-15)
+    assert summary.expect("x0", weighting="uniform") == pytest.approx(rows["x0"].to_numpy().mean(), abs=1e-12)
+    assert abs(rows["_share"].to_numpy().sum() - 1.0) < 1e-12
+    assert summary.mmd < summary.uniform_mmd < summary.random_mmd
+    loaded = ss.summarize(data, prototypes=25, random_state=0)
+    np.testing.assert_array_equal(loaded.weights(), summary.weights())
