@@ -138,7 +138,9 @@ def _told(text: str, longest: int = LONGEST_LINE) -> tuple[str, tuple[Fact, ...]
     facts = []
     for line in rest:
         label, _, value = re.sub(" {2,}", "\n", line.strip(), count=1).partition("\n")
-        facts.append(Fact(clean(label, LONGEST), clean(words.shortened(value) if label == "kernel" else value, longest)))
+        facts.append(
+            Fact(clean(label, LONGEST), clean(words.shortened(value) if label in ("kernel", "prior") else value, longest))
+        )
     return clean(first, longest), tuple(facts)
 
 
