@@ -168,3 +168,9 @@ def test_what_are_no_classes_is_refused(y, error, message):
     with pytest.raises(error, match=message):
         sampler.fit_resample(RNG.normal(size=(10, 2)), y)
     assert not hasattr(sampler, "sample_indices_")
+
+
+def test_it_is_a_step_of_imbalanced_learns_pipelines():
+    """These take a step that resamples, and refuse one that also transforms."""
+    assert not hasattr(ss.SuperSampler, "transform")
+    assert not hasattr(ss.SuperSampler, "fit_transform")
