@@ -41,7 +41,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak docs pictures clean help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak gallery docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -122,8 +122,11 @@ papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and 
 soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
 	$(BENCH)/$(BIN)/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
 
-docs: $(DOCS)/.installed  ## The documentation site, in OUT/docs (every warning is an error)
-	$(DOCS)/$(BIN)/sphinx-build --builder html --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
+gallery: $(DOCS)/.installed  ## The notebooks of docs/gallery, run from first to last cell; with their outputs in OUT/gallery
+	$(DOCS)/$(BIN)/python docs/notebooks.py $(OUT)/gallery
+
+docs: gallery  ## The documentation site, in OUT/docs (every warning is an error)
+	$(DOCS)/$(BIN)/sphinx-build --builder html --fresh-env --write-all --fail-on-warning --keep-going --nitpicky --quiet --define gallery_folder=$(abspath $(OUT))/gallery --doctree-dir $(OUT)/doctrees docs $(OUT)/docs
 	@echo "open $(OUT)/docs/index.html"
 
 pictures: $(DOCS)/.installed  ## The pictures of docs/concepts, drawn again

@@ -10,11 +10,12 @@ from contents import contents, root_pages  # noqa: F401  they are settings of th
 
 project = "supersample"
 release = version = metadata.version("supersample")
-extensions = ["myst_parser", "docstrings", "mathml", "pages"]
+extensions = ["myst_nb", "docstrings", "mathml", "notebooks", "pages"]
 exclude_patterns = ["_sphinx"]
 
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
+nb_execution_mode = "off"  # `make gallery` runs the notebooks, and _sphinx/notebooks.py takes their outputs
 
 autodoc_typehints = "none"  # signatures come from the source, by _sphinx/docstrings.py
 autodoc_member_order = "bysource"

@@ -16,6 +16,7 @@ contents = {
             "The report <guides/report>",
             "Extend <guides/extend>",
         ],
+        "Worked examples": ["Gallery <gallery/index>"],
         "Choosing": [
             "Which method? <which-method>",
             "limits",
@@ -46,6 +47,7 @@ contents = {
         "The project": ["project/contributing", "decisions/index", "project/changelog"],
     },
     "guides/thin": {"More": ["Draws of a Markov chain <thin-mcmc>"]},
+    "gallery/index": {"Notebooks": ["digits", "two-weeks", "chain", "integral", "training-set", "everything"]},
     "papers/index": {"The papers": ["reservoir", "herding", "geometric", "criticisms", "fastmmd"]},
     "decisions/index": {"Decisions": sorted(path.stem for path in Path(__file__).parents[1].glob("decisions/0*.md"))},
 }

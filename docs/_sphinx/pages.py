@@ -29,7 +29,7 @@ def site_links(text: str, folder: str, docname: str, root_pages: dict[str, str])
         target = pages.get(str(target), target)
         if (ROOT / target).is_dir() and (ROOT / target / "index.md").exists():
             target /= "index.md"
-        on_site = target.suffix == ".md" and target.parts[0] == "docs" and (ROOT / target).exists()
+        on_site = target.suffix in (".md", ".ipynb") and target.parts[0] == "docs" and (ROOT / target).exists()
         if not match["picture"] and not on_site:
             # A file that is there and no page is named; one that is not there is left for Sphinx to complain of.
             return match["text"] if (ROOT / target).exists() else match[0]
@@ -41,6 +41,8 @@ def site_links(text: str, folder: str, docname: str, root_pages: dict[str, str])
 
 
 def _read(app: Any, docname: str, source: list[str]) -> None:
+    if str(app.env.doc2path(docname)).endswith(".ipynb"):  # its links are right already, and it is no text
+        return
     root = app.config.root_pages.get(docname)
     folder = str(PurePosixPath("docs", docname).parent)
     if root is not None and root != "README.md":

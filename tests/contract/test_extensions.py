@@ -250,7 +250,7 @@ def test_a_panel_of_ones_own_is_on_the_page_with_its_data(tmp_path, monkeypatch)
     """What CONTRIBUTING says of a panel: a template and a line in the registry."""
     from jinja2 import DictLoader, PackageLoader
 
-    from supersample.report import page, panels
+    from supersample.report import panels, rendering
 
     markup = '<section id="mine"><p>{{ own }} rows, {{ view.n_columns }} columns</p></section>'
 
@@ -259,7 +259,7 @@ def test_a_panel_of_ones_own_is_on_the_page_with_its_data(tmp_path, monkeypatch)
             mine = DictLoader({"panels/mine.html.j2": markup})
             return (mine if template == "panels/mine.html.j2" else super()).get_source(environment, template)
 
-    monkeypatch.setattr(page, "PackageLoader", Loader)
+    monkeypatch.setattr(rendering, "PackageLoader", Loader)
     mine = panels.Panel("My own", "panels/mine.html.j2", lambda summary: summary.n_seen)
     monkeypatch.setattr(panels.PANELS, "_entries", {**panels.PANELS, "mine": mine})
     written = ss.summarize(table_of(80, 0), 5, 1, random_state=0).report(tmp_path / "page.html").read_text()

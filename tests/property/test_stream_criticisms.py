@@ -33,7 +33,9 @@ def short_second_look(monkeypatch):
 
 
 def sampler(n_criticisms=8, n_prototypes=20, **options):
-    return ss.SuperSampler(n_prototypes, n_criticisms, **{"n_features": 96, "random_state": 3, "regularizer": "logdet", **options})
+    return ss.SuperSampler(
+        n_prototypes, n_criticisms, **{"n_features": 96, "random_state": 3, "regularizer": "logdet", **options}
+    )
 
 
 def read(fitted):

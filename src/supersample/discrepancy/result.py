@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from supersample._notebook import notebook_html
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels import Kernel
 
@@ -72,3 +73,7 @@ class TestResult:
             shown = ", ".join(f"{level:.0%}: {value:.4g}" for level, value in self.null_quantiles.items())
             lines.append(f"  null       {shown}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the verdict and the numbers behind it."""
+        return notebook_html(self)

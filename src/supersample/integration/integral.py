@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from supersample._notebook import notebook_html
 from supersample._random import Seed, as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
@@ -82,6 +83,10 @@ class Integral:
             f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}",
         ]
         return "\n".join([*lines, f"  note     {self.note}"] if self.note else lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the integral with its standard deviation, and the prior."""
+        return notebook_html(self)
 
 
 @one_blas_thread()

@@ -18,7 +18,7 @@ from supersample.report.ranking import unusual, usual_of
 from supersample.report.view import Fact
 from supersample.summary import Comparison, Summary
 
-__all__ = ["ChangeLine", "ComparisonView", "view_of_comparison"]
+__all__ = ["ChangeLine", "ComparisonView", "change_lines", "facts_of", "verdict_of", "view_of_comparison"]
 
 #: Rows of each side, columns charted, and columns listed.
 MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
@@ -62,12 +62,7 @@ def view_of_comparison(
     """Gather what the page of two summaries shows; the comparison is made here unless it is given."""
     compared = left.compare(right) if comparison is None else comparison
     names = clean(left.source, 80), clean(right.source, 80)
-    verdict, meaning = words.verdict(
-        compared.pvalue,
-        [clean(name, 40) for name in compared.changed],
-        [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
-        len(compared.columns),
-    )
+    verdict, meaning = verdict_of(compared)
     map_, order = _map_and_order(left, right)
     left_rows, right_rows = _sides(left, right, compared, order)
     return ComparisonView(
@@ -77,26 +72,8 @@ def view_of_comparison(
         differs=compared.pvalue <= 0.05,
         verdict=verdict,
         meaning=meaning,
-        facts=(
-            Fact("rows on the left", words.count(compared.n_left), names[0]),
-            Fact("rows on the right", words.count(compared.n_right), names[1]),
-            Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
-            Fact(
-                "p-value",
-                words.probability(compared.pvalue),
-                "of all tests together; under 0.05 speaks against chance",
-            ),
-        ),
-        columns=tuple(
-            ChangeLine(
-                clean(column.name, 60),
-                column.share,
-                words.amount(column.mmd),
-                words.probability(column.pvalue),
-                clean(column.what, 200) if column.name in compared.changed else "",
-            )
-            for column in compared.columns[:MOST_LINES]
-        ),
+        facts=facts_of(compared, names),
+        columns=change_lines(compared)[:MOST_LINES],
         n_columns=len(compared.columns),
         distributions=_distributions(left, right, compared),
         samples=(sample_words(len(left.background), left.n_seen), sample_words(len(right.background), right.n_seen)),
@@ -111,6 +88,40 @@ def view_of_comparison(
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
             Fact("p-values of columns", "adjusted", "for the number of tests, so that 5% holds for all of them together"),
         ),
+    )
+
+
+def verdict_of(compared: Comparison) -> tuple[str, str]:
+    """Say whether the two differ, and what that means; the columns and pairs that changed are named."""
+    return words.verdict(
+        compared.pvalue,
+        [clean(name, 40) for name in compared.changed],
+        [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
+        len(compared.columns),
+    )
+
+
+def facts_of(compared: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
+    """Return the numbers of a comparison, with what each is."""
+    return (
+        Fact("rows on the left", words.count(compared.n_left), names[0]),
+        Fact("rows on the right", words.count(compared.n_right), names[1]),
+        Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
+        Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance"),
+    )
+
+
+def change_lines(compared: Comparison) -> tuple[ChangeLine, ...]:
+    """Return what each column contributes to the difference, the clearest change first."""
+    return tuple(
+        ChangeLine(
+            clean(column.name, 60),
+            column.share,
+            words.amount(column.mmd),
+            words.probability(column.pvalue),
+            clean(column.what, 200) if column.name in compared.changed else "",
+        )
+        for column in compared.columns
     )
 
 

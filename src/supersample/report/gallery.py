@@ -9,7 +9,7 @@ import pyarrow as pa
 from supersample.report.cells import clean, text_of
 from supersample.report.pictures import Picture, PictureColumn
 
-__all__ = ["Card", "Gallery", "Heading", "gallery_of"]
+__all__ = ["Card", "Gallery", "Heading", "gallery_of", "headings"]
 
 #: Values shown at once in a table, and beside a picture.
 IN_A_TABLE, BESIDE_A_PICTURE = 8, 4
@@ -95,7 +95,7 @@ def gallery_of(
             )
         )
     n_hidden = len(names) - len(first) - len(rest)
-    return Gallery(_headings(table, first), _headings(table, rest), tuple(cards), len(table), n_hidden)
+    return Gallery(headings(table, first), headings(table, rest), tuple(cards), len(table), n_hidden)
 
 
 def _written(table: pa.Table, name: str) -> list[str]:
@@ -115,8 +115,9 @@ def _that_fit(table: pa.Table, names: Sequence[str]) -> dict[str, list[str]]:
     return written
 
 
-def _headings(table: pa.Table, names: Iterable[str]) -> tuple[Heading, ...]:
+def headings(table: pa.Table, names: Iterable[str], longest: int = 60) -> tuple[Heading, ...]:
+    """Return the headings of some columns of a table; longer names are cut."""
     names = list(names)
     kinds = [table.schema.field(name).type for name in names]
     numeric = [pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind) for kind in kinds]
-    return tuple(Heading(clean(name, 60), bool(number)) for name, number in zip(names, numeric, strict=True))
+    return tuple(Heading(clean(name, longest), bool(number)) for name, number in zip(names, numeric, strict=True))

@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
-
 from supersample._files import as_path, write_atomically
 from supersample.errors import InputError
-from supersample.report import words
 from supersample.report.charts import distribution_chart, map_chart, trace_chart
 from supersample.report.column_charts import shape_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
 from supersample.report.palette import css_variables
 from supersample.report.panels import PANELS, Panel
+from supersample.report.rendering import environment
 from supersample.report.view import SummaryView, view_of
 from supersample.summary import Comparison, Summary
 
@@ -79,28 +77,21 @@ def render_comparison(view: ComparisonView) -> str:
 def _render(
     template: str, view: SummaryView | ComparisonView, charts: dict[str, str | list[str]], panels: Mapping[str, Panel]
 ) -> str:
-    # All values of a user's file are autoescaped; the templates mark as safe only what this package makes.
-    environment = Environment(
-        loader=PackageLoader("supersample.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters.update(
-        percent=words.percent, count=words.count, amount=words.amount, certified=words.certified, correlation=words.correlation
-    )
     script = _text("page.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
-    return environment.get_template(template).render(
-        view=view,
-        charts=charts,
-        panels=panels,
-        script=script,
-        script_hash=digest,
-        style=_text("style.css"),
-        light=css_variables(dark=False),
-        dark=css_variables(dark=True),
+    return (
+        environment()
+        .get_template(template)
+        .render(
+            view=view,
+            charts=charts,
+            panels=panels,
+            script=script,
+            script_hash=digest,
+            style=_text("style.css"),
+            light=css_variables(dark=False),
+            dark=css_variables(dark=True),
+        )
     )
 
 

@@ -24,7 +24,9 @@ from supersample.summary import Summary
 from supersample.summary.notes import Note, grouped
 from supersample.summary.outcome import said_as_good_as
 
-__all__ = ["ColumnLine", "Fact", "NoteGroup", "SummaryView", "Trace", "view_of"]
+__all__ = [
+    "ColumnLine", "Fact", "NoteGroup", "SummaryView", "Trace", "headline_of", "note_groups", "view_of", "why_shown",
+]  # fmt: skip
 
 #: Cards shown of a longer list.
 MOST_PROTOTYPES, MOST_CRITICISMS = 200, 60
@@ -127,12 +129,12 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
     profiles = summary.column_profiles
     charts, not_charted = ((), "") if profiles is not None else _distributions(parts, order)
     prototypes, criticisms = _galleries(summary, parts, order)
-    n_prototypes, good = len(parts.prototypes), said_as_good_as(summary.as_good_as, len(parts.prototypes), summary.n_seen)
+    headline, meaning = headline_of(summary, len(parts.prototypes))
     return SummaryView(
         title=clean(title or summary.source, 120),
         source=clean(summary.source, 120),
-        headline=words.headline(n_prototypes, summary.n_seen, good),
-        meaning=words.meaning(n_prototypes, summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd),
+        headline=headline,
+        meaning=meaning,
         facts=_facts(parts, summary.n_seen),
         prototypes=prototypes,
         criticisms=criticisms,
@@ -140,7 +142,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         cards=() if profiles is None else cards_of(
             profiles, order, (summary.columns, notes), parts.prototypes, parts.background
         ),
-        notes=tuple(_group(group) for group in grouped(notes)),
+        notes=note_groups(notes),
         sample=parts.sample,
         n_rows=summary.n_seen,
         is_weighted=any(column.kind == "weight" for column in summary.columns),
@@ -152,6 +154,20 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         small_print=_small_print(summary, parts.sample),
         own={name: panel.data(summary) for name, panel in PANELS.items()},
     )  # fmt: skip
+
+
+def headline_of(summary: Summary, n_prototypes: int) -> tuple[str, str]:
+    """Say how many rows represent how many, how good they are, and what the measure of that means."""
+    good = said_as_good_as(summary.as_good_as, n_prototypes, summary.n_seen)
+    return (
+        words.headline(n_prototypes, summary.n_seen, good),
+        words.meaning(n_prototypes, summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd),
+    )
+
+
+def note_groups(notes: Sequence[Note]) -> tuple[NoteGroup, ...]:
+    """Put notes of one kind together where there are many of them."""
+    return tuple(_group(group) for group in grouped(notes))
 
 
 def _group(group: tuple[Note, ...]) -> NoteGroup:
@@ -178,14 +194,15 @@ def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Ga
         order,
         pictures,
         most=MOST_CRITICISMS,
-        why=lambda place: _why(reasons[place], parts.prototype_rows),
+        why=lambda place: why_shown(reasons[place], parts.prototype_rows),
         unusual=lambda place: unusual(measured.slice(place, 1), usual),
         nearest=lambda place: drawn.get(parts.prototype_rows[reasons[place]["_nearest"]], ()),
     )
     return first, second
 
 
-def _why(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
+def why_shown(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
+    """Say what a criticism is; rows: the positions of the prototypes, as `_nearest` counts them."""
     what = {
         "missed": "Missed: it stands for a group apart that no prototype shows.",
         "rare": "Rare: it is far from all other rows.",

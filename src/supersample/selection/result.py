@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from supersample._notebook import notebook_html
 from supersample._typing import Floats, Indices, Points
 from supersample.kernels import Kernel
 
@@ -49,6 +50,10 @@ class Selection:
         lines += [f"  kernel   {self.kernel!r}"] if self.kernel else []
         lines += [f"  note     {self.note}"] if self.note else []
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the numbers, and the first points."""
+        return notebook_html(self)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,15 @@
 """The result of a comparison of two summaries: one verdict, the columns that changed, and rows that show it."""
 
-from dataclasses import dataclass
+import importlib
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from supersample.discrepancy.result import TestResult
+from supersample.errors import InputError
 
 __all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange"]
 
@@ -48,9 +52,19 @@ class PairChange:
     after: float
     pvalue: float
 
+    @property
+    def names(self) -> str:
+        """The names of the two columns, joined by "and"."""
+        return " and ".join(self.columns)
+
+    @property
+    def what(self) -> str:
+        """Their correlations, as in "correlation 0.10 -> 0.90"."""
+        return f"correlation {self.before:.2f} -> {self.after:.2f}"
+
     def in_words(self) -> str:
         """Return the names of the two, and their correlations."""
-        return f"{' and '.join(self.columns)} (correlation {self.before:.2f} -> {self.after:.2f})"
+        return f"{self.names} ({self.what})"
 
 
 @dataclass(frozen=True)
@@ -63,7 +77,8 @@ class Comparison(TestResult):
     pairs: the pairs of columns whose correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level. left_rows, right_rows: rows
-    of each side that are most typical of it and least of the other.
+    of each side that are most typical of it and least of the other. summaries: the two that were compared, as they were then;
+    `report` reads them, and it is None for a comparison made by hand.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -79,6 +94,7 @@ class Comparison(TestResult):
     joint: TestResult | None = None
     left_rows: Any = None
     right_rows: Any = None
+    summaries: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
     def mmd(self) -> float:
@@ -107,6 +123,17 @@ class Comparison(TestResult):
     def pairs_at(self, level: float) -> tuple[PairChange, ...]:
         """Return the pairs of columns that go together otherwise than before, at a level over all tests together."""
         return tuple(each for each in self.pairs if each.pvalue <= level)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write a self-contained page for the browser and return its path; a page that is there is replaced."""
+        if self.summaries is None:
+            raise InputError(
+                "this comparison does not hold the summaries that its page shows; make it by Summary.compare, and report that"
+            )
+        # `report` is a later layer that this one must not depend on, so it is imported only here.
+        write = importlib.import_module("supersample.report").write_comparison
+        written: Path = write(*self.summaries, path, title=title, comparison=self)
+        return written
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers and names as plain values."""

@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from supersample._locking import one_at_a_time
+from supersample._random import as_seed
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
 from supersample.discrepancy.certificate import (
@@ -30,6 +31,7 @@ from supersample.selection.stream.lifecycle import Selected, Stream
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import Settings, settings_of
 from supersample.selection.stream.rows import Rows
+from supersample.summary.by_class import divide, places_of_classes, taken
 
 __all__ = ["SuperSampler"]
 
@@ -75,6 +77,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
     kernel_, feature_map_: what the first rows fixed.
     comparisons_: comparisons_[i] rows were compared with i held points (the last entry: or more).
+    sample_indices_: the rows that `fit_resample` returned, as places in its X.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -94,6 +97,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     _state: Stream
     _selected: Selected | None
     _single: bool
+    sample_indices_: Indices
 
     def __init__(
         self,
@@ -169,6 +173,45 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             after["feature_names_in_"] = names
         self.__dict__.update(after)  # one step: after an interrupt, all rows of X are taken in, or none
         return self
+
+    @one_at_a_time
+    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+        """Return n_prototypes rows of X with their labels, so that each class is represented by rows that are typical of it.
+
+        The convention of imbalanced-learn: an array gives an array, a DataFrame a DataFrame, a list a list. `sample_indices_`
+        are the places of the rows in X. They come in the order of X; if X has no more rows than n_prototypes, all of them.
+
+        The rows are divided over the classes in proportion to their counts, at least one for each, so that shares of classes
+        stay those of y to within one row. From each class its part is selected as by `fit`, with the bandwidth of its own rows.
+        Nothing of `fit` and `partial_fit` changes: prototypes_ and mmd_ are still of the rows that these took in.
+
+        y: the class of each row: whole numbers, truth values or text.
+
+        >>> import numpy as np
+        >>> import supersample as ss
+        >>> X = np.random.default_rng(0).normal(size=(1_000, 2))
+        >>> y = np.repeat(["usual", "rare"], [950, 50])
+        >>> small, labels = ss.SuperSampler(20, random_state=0).fit_resample(X, y)
+        >>> small.shape, (labels == "rare").sum()
+        ((20, 2), np.int64(1))
+        """
+        points = check_points(X, "X")
+        places = places_of_classes(y, points.shape[0])
+        wanted = check_count(self.n_prototypes, "n_prototypes")
+        if wanted < len(places):
+            raise InputError(
+                f"n_prototypes must be at least the number of classes of y, {len(places)}, so that each is represented, got "
+                f"{wanted}; ask for more rows, or join classes"
+            )
+        sizes = divide(min(wanted, points.shape[0]), np.array([each.size for each in places]))
+        seed, params = as_seed(self.random_state).child("classes"), self.get_params(deep=False) | {"n_criticisms": 0}
+        chosen = []
+        for place, (rows, size) in enumerate(zip(places, sizes, strict=True)):
+            own = params | {"n_prototypes": int(size), "random_state": seed.child(place).sequence()}
+            chosen.append(rows[type(self)(**own).fit(points[rows]).prototype_indices_])
+        indices: Indices = np.sort(np.concatenate(chosen))
+        self.sample_indices_ = indices
+        return taken(X, indices), taken(y, indices)
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":
         """Return a sampler for the rows of both, as if those of `other` had come after; neither argument changes.

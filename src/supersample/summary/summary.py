@@ -3,6 +3,7 @@
 import importlib
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ import pyarrow as pa
 from supersample import profile as profiles
 from supersample._files import as_path, read_file, write_atomically
 from supersample._locking import one_at_a_time
+from supersample._notebook import notebook_html
 from supersample._text import plural
 from supersample._typing import Floats
 from supersample._validation import choose
@@ -256,14 +258,16 @@ class Summary:
             raise InputTypeError(f"at_least must be a number, got {type(at_least).__name__}; 1% of the rows is 0.01")
         if not 0 <= at_least <= 1:
             raise InputError(f"at_least must lie between 0 and 1, got {at_least!r}; 1% of the rows is 0.01")
-        return compare(self._ready().settled, other._ready().settled, float(at_least))
+        left, right = self._ready(), other._ready()
+        sides = Summary(left, self.source), Summary(right, other.source)  # as they are now: these are not updated
+        return replace(compare(left.settled, right.settled, float(at_least)), summaries=sides)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file, atomically, with a checksum and without code; `supersample.load` reads it."""
         write_atomically(as_path(path, "path"), self.to_bytes(), "path")
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-        """Write a self-contained page for the browser and return its path."""
+        """Write a self-contained page for the browser and return its path; a page that is there is replaced."""
         # `report` is a later layer that this one must not depend on, so it is imported only here.
         written: Path = importlib.import_module("supersample.report").write_report(self._copy(), path, title=title)
         return written
@@ -321,6 +325,10 @@ class Summary:
         if left_out:
             lines.append(f"  left out    {', '.join(left_out)}")
         return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: how good the summary is, its first rows, and its notes."""
+        return notebook_html(self._copy())
 
     def _copy(self) -> "Summary":
         """Return a copy that does not change when this one takes in more rows."""
