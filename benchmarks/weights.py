@@ -1,7 +1,7 @@
 """The weights of prototypes beside equal ones: `python -m benchmarks.weights --data FOLDER [--rows 20000] [--seeds 3]`.
 
-For each data set and number of prototypes: the exact MMD between weighted rows and data, and errors of averages over the columns
-(root mean squares over columns and seeds): of means and squares in standard deviations, of the 10%, 50% and 90% points and of the
+For each data set and number of prototypes: the exact MMD between weighted rows and data, and errors of averages over columns
+(root mean squares over these and seeds): of means and squares in standard deviations, of the 10%, 50% and 90% points and of the
 shares of values (columns with at most ten) in points of probability. Beside them rows drawn at random, all alike.
 """
 
