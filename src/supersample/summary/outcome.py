@@ -116,7 +116,7 @@ def outcome_of(state: Stream) -> Outcome | None:
     shares = sample.shares()
     nearest = kernel_block(plan.kernel, sample.rows.points, rows.points).argmax(axis=1)
     uniform = np.full(len(rows), 1.0 / len(rows))
-    certificate = certify(plan.held_out, selected.held_out, rows.points)
+    certificate = certify(plan.held_out, selected.held_out, rows.points, selected.control)
     return Outcome(
         prototypes=rows.positions,
         shares=np.bincount(nearest, weights=shares, minlength=len(rows)).astype(np.float64),

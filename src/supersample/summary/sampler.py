@@ -338,7 +338,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     def _certificate(self) -> Certificate:
         selected = self._require_selected()
-        return certify(selected.plan.held_out, selected.held_out, selected.rows.points)
+        return certify(selected.plan.held_out, selected.held_out, selected.rows.points, selected.control)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:

@@ -23,7 +23,7 @@ from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings, check_settings, make_plan
 from supersample.selection.stream.reservoir import Offered, Reservoir, Singles
 from supersample.selection.stream.rows import Rows
-from supersample.selection.stream.second_look import second_look
+from supersample.selection.stream.second_look import Control, second_look
 from supersample.selection.stream.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
@@ -37,7 +37,7 @@ class Selected:
     """The result of a stream: the selected rows in stream order, and the data needed to evaluate them.
 
     Criticisms are ordered by falling |witness|, each with its signed witness value, its nearest prototype (a place in `rows`)
-    and the share of the data nearer to it than to any prototype.
+    and the share of the data nearer to it than to any prototype. control: the background, and its exact MMD^2 to `rows`.
     """
 
     plan: Plan
@@ -51,6 +51,7 @@ class Selected:
     held_out: Moments
     n_seen: int
     histogram: Indices
+    control: Control | None
 
 
 def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
@@ -121,7 +122,7 @@ def finish(state: Stream) -> Selected | None:
     if plan is None or len(state.reservoir.rows) == 0:
         return None
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
-    rows, others, witness = second_look(state, state.reservoir.rows, state.criticisms.rows)
+    rows, others, witness, control = second_look(state, state.reservoir.rows, state.criticisms.rows)
     rows = rows.take(np.argsort(rows.positions, kind="stable"))
     # Shares are those of the background; selected rows are added to the pool with share 0.
     sample = state.background
@@ -131,7 +132,7 @@ def finish(state: Stream) -> Selected | None:
     nearest, shares = explain(seen, weights, places[: len(rows)], places[len(rows) :])
     return Selected(
         plan, rows, others, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
-        state.reservoir.histogram,
+        state.reservoir.histogram, control,
     )  # fmt: skip
 
 

@@ -20,19 +20,31 @@ from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.state import Stream
 
-__all__ = ["Looked", "exchanged", "second_look"]
+__all__ = ["Control", "Looked", "exchanged", "second_look"]
 
 #: Largest kernel matrix between the selected points and the pool, in elements, for an exact second look.
 _MOST_EXACT = 1 << 26
 _MOST_ROUNDS = 5
 
 
+class Control(NamedTuple):
+    """The background with the weights that it stands for the stream with, and its exact MMD^2 to the prototypes.
+
+    It is near the stream, and so a control variate for estimates of the MMD between prototypes and stream.
+    """
+
+    points: Floats
+    weights: Floats
+    square: float
+
+
 class Looked(NamedTuple):
-    """Prototypes, criticisms and the criticisms' witness values."""
+    """Prototypes, criticisms, the criticisms' witness values, and a control for measuring the prototypes, if there is one."""
 
     rows: Rows
     criticisms: Rows
     witness: Floats
+    control: Control | None = None
 
 
 def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
@@ -54,14 +66,17 @@ def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
     weights = calibrate(plan.feature_map.transform(sample.points), state.background.shares(), state.moments.mean())
     candidates = ExactPool(plan.kernel, pool.points)
     chosen = np.arange(len(rows))
-    pull = candidates.embed(_places(pool, sample), weights)
+    places = _places(pool, sample)
+    pull = candidates.embed(places, weights)
     if len(rows) == state.settings.n_prototypes:
         chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
     prototypes = pool.take(chosen)
+    own = candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
+    square = float(weights @ pull[places] - 2.0 * pull[chosen].mean() + own[chosen].mean())
+    control = Control(sample.points, weights, square)
     if count == 0:
-        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0))
-    witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
-    return _criticisms(plan.kernel, prototypes, pool, witness, count, more)
+        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), control)
+    return _criticisms(plan.kernel, prototypes, pool, pull - own, count, more)._replace(control=control)
 
 
 def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> Looked:
