@@ -98,6 +98,24 @@ def test_a_golden_summary_can_be_used(path):
 
 
 @pytest.mark.parametrize("form", WRITTEN_BY)
+@pytest.mark.parametrize("name", ["summary", "summary-laplacian", "summary-matern-fourier"])
+def test_the_error_of_an_earlier_version_is_computed_again(form, name):
+    """Those files hold an error that did not know the skewness of its terms; the MMD stays as it was measured."""
+    summary = ss.load(GOLDEN / form / f"{name}.ss")
+    held = summary._snapshot.outcome
+    assert summary.mmd == held.mmd
+    assert 1.05 * held.error < summary.mmd_error < 2 * held.error
+    assert summary.to_dict()["mmd_error"] == summary.mmd_error
+    assert f"{summary.mmd:.4g} +- {summary.mmd_error:.2g};" in str(summary)
+
+
+def test_the_error_of_this_version_is_kept(tmp_path):
+    made = ss.summarize(plain(6_000), 6, 2, random_state=0)
+    made.save(tmp_path / "made.ss")
+    assert ss.load(tmp_path / "made.ss").mmd_error == made.mmd_error
+
+
+@pytest.mark.parametrize("form", WRITTEN_BY)
 @pytest.mark.parametrize(
     ("name", "rows", "options"),
     [

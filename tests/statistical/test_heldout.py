@@ -18,13 +18,16 @@ KERNELS = {
     "matern52": Matern(2.5, 1.3),
     "cauchy": Cauchy(1.3),
     "sum": Gaussian(0.5) + 2.0 * Cauchy(2.0),
+    "laplacian": Laplacian(1.3),
+    "laplacian, a bandwidth a column": Laplacian((0.5, 2.0)),
+    "sum with a laplacian": Laplacian(1.0) + 0.5 * Gaussian(2.0),
     "sum of three": 0.5 * Matern(0.5, 1.0) + Gaussian(3.0) + Matern(2.5, 0.7),
 }
 
 
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernel_values_are_unbiased(name):
-    # 400 seeds, 4 pairs, 8 kernels: |z| > 4.5 has probability 7e-6 each, so 2e-4 for all of them over the choice of seeds.
+    # 400 seeds, 4 pairs, 11 kernels: |z| > 4.5 has probability 7e-6 each, so 3e-4 for all of them over the choice of seeds.
     kernel = KERNELS[name]
     points = np.array([[0.0, 0.0], [0.3, 0.1], [1.0, -1.0], [4.0, 2.0]])
     values = []
@@ -67,9 +70,25 @@ def test_half_of_the_frequencies_are_stretched():
     assert np.mean(half**2) == pytest.approx(1.0, abs=0.15)
 
 
-def test_a_good_selection_is_judged_with_less_error_than_by_plain_frequencies():
+def test_every_other_frequency_of_a_product_kernel_has_a_column_in_its_tail():
+    plain = np.abs(Fourier(Laplacian(1.0), 4000, random_state=0).drawn(3))
+    drawn = np.abs(HeldOut(Laplacian(1.0), 4000, random_state=0).drawn(3)[0])
+    # |w| > 1000 has probability 2 / (1000 pi) = 0.0006 a column; moved outwards, 0.0006^(1/4) = 0.16.
+    assert np.mean((plain > 1000).any(axis=0)) < 0.01
+    assert np.mean((drawn[:, ::2] > 1000).any(axis=0)) == pytest.approx(0.16, abs=0.05)
+    assert np.mean((drawn[:, 1::2] > 1000).any(axis=0)) < 0.01
+
+
+def test_draws_never_change_since_files_hold_the_seed_alone():
+    frequencies, roots = HeldOut(Matern(1.5, 1.3), 8, dtype=np.float64, random_state=0).drawn(2)
+    expected = [[-0.50144005, 0.063487813, -0.62172192, -1.4058503], [-2.3675363, -0.88452423, 0.9019044, 2.2086582]]
+    np.testing.assert_allclose(frequencies, expected, rtol=1e-6)
+    np.testing.assert_allclose(roots[:4], [0.80539206, 1.4839973, 1.4467149, 0.059516353], rtol=1e-6)
+
+
+@pytest.mark.parametrize("kernel", [Gaussian(2.0), Laplacian(3.0)])
+def test_a_good_selection_is_judged_with_less_error_than_by_plain_frequencies(kernel):
     data, _ = stream_oracles.mixture(6000, np.random.default_rng(0))
-    kernel = Gaussian(2.0)
     points = ss.SuperSampler(40, kernel=kernel, random_state=0).fit(data).prototypes_
     truth = stream_oracles.Truth(data, kernel).mmd(points) ** 2
 
@@ -104,7 +123,7 @@ def test_rows_do_not_depend_on_their_company():
 
 
 def test_what_it_cannot_do_is_refused():
-    with pytest.raises(InputError, match=r"Euclidean distance.*Laplacian.*Fourier"):
-        HeldOut(Laplacian(1.0), 64)
+    with pytest.raises(InputError, match=r"shift-invariant kernel.*Nystroem"):
+        HeldOut(lambda x, y: x @ y.T, 64)
     with pytest.raises(InputError, match=r"n_features.*even.*63"):
         HeldOut(Gaussian(1.0), 63)

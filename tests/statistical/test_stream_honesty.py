@@ -9,6 +9,7 @@ from supersample.discrepancy.certificate import captured_energy, certify, theore
 from supersample.features import Landmark
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 from supersample.selection.stream import polish
+from supersample.selection.stream.second_look import Control
 
 N = 6000
 
@@ -93,7 +94,12 @@ def test_the_judge_never_uses_the_features_of_the_selection(features):
         assert own.seed != plan.held_out.seed
     judged = plan.held_out.transform(data).mean(axis=0, dtype=np.float64)
     difference = judged - plan.held_out.transform(sampler.prototypes_).mean(axis=0, dtype=np.float64)
-    assert sampler.mmd_ == pytest.approx(np.linalg.norm(difference), rel=1e-9)
+    alone = certify(plan.held_out, sampler._require_selected().held_out, sampler.prototypes_)
+    assert alone.mmd == pytest.approx(np.linalg.norm(difference), rel=1e-9)
+    # All rows are in the background: what the stream says is then the exact value.
+    exact = np.sqrt(ss.mmd2(sampler.prototypes_, data, kernel=sampler.kernel_))
+    assert sampler.mmd_ == pytest.approx(exact, rel=1e-9)
+    assert 0 < sampler.mmd_error_ < 1e-6 * exact
 
 
 def test_feature_space_flatters_a_selection_in_few_features_and_the_judge_does_not():
@@ -154,7 +160,43 @@ def test_the_certificate_worked_by_hand():
     half = squares.size // 2
     terms = half * (squares[:half] + squares[half:])
     assert found.mmd == pytest.approx(np.sqrt(terms.mean()), rel=1e-6)
-    assert found.error == pytest.approx(terms.std(ddof=1) / np.sqrt(half) / (2 * found.mmd), rel=1e-6)
+    assert found.error == pytest.approx(error_by_hand(terms) / (2 * found.mmd), rel=1e-6)
+    # A control: 45 rows with weights, and their exact MMD^2 to the points.
+    weights = np.random.default_rng(1).dirichlet(np.full(45, 50.0))
+    gram, signed = sampler.kernel_(data[:45]), weights.copy()
+    signed[:7] -= 1 / 7
+    control = Control(data[:45], weights, float(signed @ gram @ signed))
+    near = (signed @ phi[:45]) ** 2
+    rest = terms - half * (near[:half] + near[half:])
+    found = certify(plan.held_out, held_out, points, control)
+    assert error_by_hand(rest) < error_by_hand(terms)
+    assert found.mmd == pytest.approx(np.sqrt(control.square + rest.mean()), rel=1e-6)
+    assert found.error == pytest.approx(error_by_hand(rest) / (2 * found.mmd), rel=1e-6)
+
+
+def error_by_hand(terms):
+    """The standard error of a mean, larger by the share |skewness| / sqrt(n)."""
+    skewness = np.mean((terms - terms.mean()) ** 3) / terms.std() ** 3
+    return terms.std(ddof=1) / np.sqrt(terms.size) * (1 + abs(skewness) / np.sqrt(terms.size))
+
+
+def test_a_control_that_is_far_away_is_not_used():
+    data = np.random.default_rng(0).normal(size=(300, 2))
+    selected = ss.SuperSampler(20, random_state=0).fit(data)._require_selected()
+    far = Control(data[:3] + 5.0, np.full(3, 1 / 3), 0.5)
+    alone = certify(selected.plan.held_out, selected.held_out, selected.rows.points)
+    assert certify(selected.plan.held_out, selected.held_out, selected.rows.points, far) == alone
+
+
+def test_an_estimate_below_zero_is_zero_with_an_error_that_says_how_little_is_known():
+    data = np.random.default_rng(0).normal(size=(300, 2))
+    selected = ss.SuperSampler(20, random_state=0).fit(data)._require_selected()
+    control = selected.control._replace(weights=selected.control.weights * 1.001)
+    found = certify(selected.plan.held_out, selected.held_out, selected.rows.points, control._replace(square=-1.0))
+    assert found.mmd == 0.0
+    assert 0 < found.error < 0.1
+    every = ss.SuperSampler(300, random_state=0).fit(data)
+    assert (every.mmd_, every.mmd_error_) == (0.0, 0.0)
 
 
 def test_captured_energy_is_the_share_that_landmarks_span():

@@ -64,10 +64,10 @@ def test_the_terminal_leads_with_it_and_the_measure_stands_behind():
     summary = ss.summarize(table_of(600, 0), 20, 2, random_state=0)
     first, second = str(summary).splitlines()[:2]
     assert first == f"20 rows stand for 600 of pyarrow.Table: {said_as_good_as(summary.as_good_as, 20, 600)}"
-    assert second == (
-        f"  MMD         {summary.mmd:.4g} +- {summary.mmd_error:.2g}; {summary.random_mmd:.3g} for 20 rows drawn at random"
-    )
+    assert second == f"  MMD         {summary.mmd:.4g} (exact); {summary.random_mmd:.3g} for 20 rows drawn at random"
     assert summary.to_dict()["as_good_as"] == summary.as_good_as
+    longer = ss.summarize(table_of(5_600, 0), 20, 2, random_state=0)
+    assert f"  MMD         {longer.mmd:.4g} +- {longer.mmd_error:.2g}; " in str(longer)
 
 
 def test_with_weights_rows_are_drawn_with_replacement():

@@ -60,10 +60,10 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats, control: Con
         rest = terms - held_out.terms((near - chosen) ** 2)
         if error_of_mean(rest) < spread:
             square, spread = control.square + float(rest.mean()), error_of_mean(rest)
-    if not terms.any():
+    rounding = _ROUNDING * held_out.kernel.k0
+    if max(square, spread) <= rounding:
         return Certificate(0.0, 0.0)
-    mmd = float(np.sqrt(max(square, 0.0)))
-    spread = max(spread, _ROUNDING * held_out.kernel.k0)
+    mmd, spread = float(np.sqrt(max(square, 0.0))), max(spread, rounding)
     # The derivative of the root is infinite at zero; there the upper end of two errors is the root of two spreads.
     error = float(np.sqrt(0.5 * spread))
     return Certificate(mmd, min(error, spread / (2.0 * mmd)) if mmd > 0.0 else error)

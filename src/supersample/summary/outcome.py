@@ -1,5 +1,6 @@
 """The result of a stream: the rows of a summary, the share of the data that each represents, and how good they are."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,10 +17,12 @@ from supersample.selection.stream import background
 from supersample.selection.stream.calibration import calibrate
 from supersample.selection.stream.lifecycle import Stream
 
-__all__ = ["MmdPoint", "Outcome", "measure", "outcome_of", "said_as_good_as"]
+__all__ = ["MmdPoint", "Outcome", "error_today", "measure", "outcome_of", "said_as_good_as", "said_error"]
 
 #: Chosen rows are better than random ones if at least this many times as many of these are as good.
 _BETTER = 1.1
+#: An error below this share of MMD is not seen in the four digits that MMD is written with.
+_UNSEEN = 5e-5
 
 
 @stored("Reading", {"rows": INTEGER, "mmd": NUMBER, "error": NUMBER, "random_mmd": NUMBER})
@@ -136,9 +139,19 @@ def outcome_of(state: Stream) -> Outcome | None:
     )
 
 
+def error_today(outcome: Outcome, state: Stream, points: Floats) -> float:
+    """Return the standard error of an outcome from a file, with its prototypes' points.
+
+    Earlier versions measured MMD by held-out terms alone, with an error that did not know their skewness and was too small.
+    Such an outcome is known by its MMD, and has the error of these terms; any other has the one that it came with.
+    """
+    terms = certify(state.fixed_plan.held_out, stream.drain(state).held_out, points)
+    return terms.error if math.isclose(terms.mmd, outcome.mmd, rel_tol=1e-9) else outcome.error
+
+
 @one_blas_thread()
 def measure(state: Stream) -> MmdPoint | None:
-    """Measure the MMD of the points that a stream holds now, without a second look; None while it holds none."""
+    """Measure the MMD of the points that a stream holds now, without a second look or control; None while it holds none."""
     held = state.reservoir.rows
     if state.plan is None or len(held) == 0:
         return None
@@ -168,3 +181,14 @@ def said_as_good_as(equal: float, size: int, n_seen: int) -> str:
         return f"no better than {plural(size, 'row')} drawn at random"
     digits = min(0, 1 - int(np.floor(np.log10(equal))))
     return f"as good as about {plural(min(int(round(equal, digits)), n_seen - 1), 'row')} drawn at random"
+
+
+def said_error(mmd: float, error: float) -> str:
+    """Say the standard error of an MMD that is written with four digits; nothing if it is not known.
+
+    >>> said_error(0.02, 0.001), said_error(0.02, 1e-9), said_error(0.02, float("nan"))
+    (' +- 0.001', ' (exact)', '')
+    """
+    if np.isnan(error):
+        return ""
+    return f" +- {error:.2g}" if error > _UNSEEN * mmd else " (exact)"

@@ -9,7 +9,7 @@ import pyarrow as pa
 from supersample._typing import Floats, Indices
 from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
-from supersample.summary.outcome import Outcome, outcome_of
+from supersample.summary.outcome import Outcome, error_today, outcome_of
 from supersample.summary.state import Running, State
 
 __all__ = ["Snapshot"]
@@ -22,6 +22,7 @@ class Snapshot:
         self.state = state
         if settled is not None:
             self.settled = settled
+        self._was_read = outcome is not None
         if outcome is not None:
             self.outcome = outcome
 
@@ -36,6 +37,14 @@ class Snapshot:
         outcome = outcome_of(self.settled.stream)
         assert outcome is not None  # a settled stream has a plan, so it has rows
         return outcome
+
+    @cached_property
+    def mmd_error(self) -> float:
+        """The standard error of MMD; that of an outcome from a file is checked, since earlier versions stated too little."""
+        if not self._was_read or np.isnan(self.outcome.error):
+            return self.outcome.error
+        rows = self.settled.kept.at(self.outcome.prototypes).combine_chunks().to_batches()
+        return error_today(self.outcome, self.settled.stream, self.settled.encoding.points(rows[0]))
 
     def fixed(self) -> "Snapshot":
         """Return this moment with its settled state for its state, so that more rows change neither encoding nor maps."""

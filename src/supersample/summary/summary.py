@@ -29,7 +29,7 @@ from supersample.summary.averages import mean_of
 from supersample.summary.comparing import compare
 from supersample.summary.comparison import Comparison
 from supersample.summary.notes import Note, notes_of
-from supersample.summary.outcome import MmdPoint, said_as_good_as
+from supersample.summary.outcome import MmdPoint, said_as_good_as, said_error
 from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Running
 from supersample.summary.state_file import restore, store
@@ -89,13 +89,16 @@ class Summary:
 
     @property
     def mmd(self) -> float:
-        """MMD between prototypes and data, estimated with features not used in the selection."""
+        """MMD between prototypes and data, measured with features not used in the selection.
+
+        For kernels with a spectrum it is exact up to 5,000 rows.
+        """
         return self._read().outcome.mmd
 
     @property
     def mmd_error(self) -> float:
-        """Its standard error."""
-        return self._read().outcome.error
+        """Its standard error: MMD lies within two of them 95 times in 100. Of exact values, a bound on rounding."""
+        return self._read().mmd_error
 
     @property
     def random_mmd(self) -> float:
@@ -273,7 +276,7 @@ class Summary:
             "n_prototypes": int(outcome.prototypes.size),
             "n_criticisms": int(outcome.criticisms.size),
             "mmd": outcome.mmd,
-            "mmd_error": outcome.error if np.isfinite(outcome.error) else None,
+            "mmd_error": now.mmd_error if np.isfinite(now.mmd_error) else None,
             "random_mmd": outcome.random_mmd,
             "as_good_as": as_good_as if np.isfinite(as_good_as) else None,
             "energy": outcome.energy,
@@ -294,7 +297,7 @@ class Summary:
         outcome, n_seen, notes = now.outcome, now.state.n_seen, now.settled.encoding.notes
         size = int(outcome.prototypes.size)
         good = said_as_good_as(outcome.as_good_as(n_seen), size, n_seen)
-        error = f" +- {outcome.error:.2g}" if np.isfinite(outcome.error) else ""
+        error = said_error(outcome.mmd, now.mmd_error)
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
         lines = [
