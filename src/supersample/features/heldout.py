@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, stored
-from supersample._typing import Features, Floats, RandomState, Reals
+from supersample._typing import Floats, RandomState, Reals
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap
 from supersample.features.nystroem import Nystroem
@@ -22,6 +22,8 @@ _SHARES = (0.5, 0.25, 0.25)
 _STRETCH = (0.0, 1.4, 2.8)
 #: For every other uniform that is moved into the tail, the distance to the end of the interval is raised to this power.
 _TAIL_POWER = 4.0
+#: Columns are moved no further out than this distance: cosines of very large angles take many times as long.
+_TAIL_END = 2.0**-15
 #: Uniforms lie at least this far from 0 and 1, where frequencies are infinite.
 _LEAST = 2.0**-53
 
@@ -84,9 +86,8 @@ class HeldOut(RandomFourier):
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
         np.matmul(rows, drawn[0], out=out)
 
-    def _wave(self, drawn: Any, projections: Reals, factor: float, out: Features) -> None:
-        super()._wave(drawn, projections, factor, out)
-        out *= drawn[1]
+    def _heights(self, drawn: Any) -> Any:
+        return super()._heights(drawn) * drawn[1]
 
     @property
     def squared_norm(self) -> float | None:
@@ -147,11 +148,12 @@ def _by_columns(kernel: Kernel, count: int, n_inputs: int, generator: np.random.
     moved = np.arange(0, count, 2)
     columns = generator.integers(n_inputs, size=moved.size)
     upper = uniforms[moved, columns] > 0.5
-    left = np.maximum(_to_the_end(uniforms[moved, columns]) ** _TAIL_POWER, 2.0 * _LEAST)
+    least = _TAIL_END ** (1.0 / _TAIL_POWER)
+    left = (least + (1.0 - least) * _to_the_end(uniforms[moved, columns])) ** _TAIL_POWER
     uniforms[moved, columns] = np.where(upper, 1.0 - 0.5 * left, 0.5 * left)
     # The density of q relative to p: each column is the one that is moved equally often.
-    share = moved.size / count
-    density = _tail_density(_to_the_end(uniforms[:, :n_inputs])).mean(axis=1)
+    share, reached = moved.size / count, _to_the_end(uniforms[:, :n_inputs])
+    density = np.where(reached >= _TAIL_END, _tail_density(reached) / (1.0 - least), 0.0).mean(axis=1)
     return kernel.frequencies(uniforms, n_inputs), 1.0 / (1.0 - share + share * density)
 
 
