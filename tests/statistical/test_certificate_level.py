@@ -17,7 +17,7 @@ from supersample.selection.stream.plan import Settings
 
 BACKGROUND = 1000
 KERNELS = ("gaussian", "laplacian", "cauchy", "matern12", "matern32", "matern52", "sum")
-SHAPES = ("normal", "mixture", "heavy tails", "one column", "mixed table")
+SHAPES = ("normal", "mixture", "heavy tails", "one column", "mixed table", "a number and a state")
 SIZES = (20, 100)
 
 
@@ -57,8 +57,9 @@ def kernel_of(name, points):
 def measured(name, shape, size, n_rows, seed):
     """Return the certificate, that of the held-out terms alone, and the exact MMD of the same prototypes to all rows."""
     rng = np.random.default_rng([KERNELS.index(name), SHAPES.index(shape), size, seed])
-    if shape == "mixed table":
+    if shape in ("mixed table", "a number and a state"):
         table = table_of(n_rows, rng)
+        table = table.select(["x", "kind"]) if shape == "a number and a state" else table
         kernel = kernel_of(name, rng.normal(size=(1000, 40)) / np.sqrt(10))
         summary = ss.summarize(table, size, 0, kernel=kernel, random_state=seed)
         settled = summary._snapshot.settled
@@ -81,10 +82,10 @@ def scores(runs, first):
 
 
 def test_two_errors_cover_the_exact_mmd():
-    """One seed a case: 28 runs. A coverage of 95% has more than 5 misses in 28 with a chance of 0.2%, for other seeds."""
+    """One seed a case: 35 runs. A coverage of 95% has more than 6 misses in 35 with a chance of 0.3%, for other seeds."""
     runs = np.array([measured(name, shape, 20, 2000, 0) for name in KERNELS for shape in SHAPES[1:]])
-    assert (np.abs(scores(runs, 0)) > 2).sum() <= 5
-    assert (np.abs(scores(runs, 2)) > 2).sum() <= 5
+    assert (np.abs(scores(runs, 0)) > 2).sum() <= 6
+    assert (np.abs(scores(runs, 2)) > 2).sum() <= 6
     # The control takes most of the error away, and the errors say so; nor are they far too large.
     assert np.median(runs[:, 1] / runs[:, 3]) < 0.3
     assert np.sqrt(np.mean(scores(runs, 0) ** 2)) > 0.5
@@ -97,7 +98,7 @@ def test_coverage_of_two_errors():
     """420 runs; 94% of them and more are covered. The seeds took no part in any choice."""
     runs = {
         name: np.array([
-            measured(name, shape, size, 3000, 2000 + seed) for shape in SHAPES for size in SIZES for seed in range(6)
+            measured(name, shape, size, 3000, 3000 + seed) for shape in SHAPES for size in SIZES for seed in range(5)
         ])
         for name in KERNELS
     }  # fmt: skip

@@ -53,14 +53,16 @@ def certify(held_out: FeatureMap, moments: Moments, points: Floats, control: Con
     squares = (moments.mean() - chosen) ** 2
     if not isinstance(held_out, RandomFourier):
         return Certificate(float(np.sqrt(squares.sum())), float("nan"))
-    terms = held_out.terms(squares)
+    terms, rounding = held_out.terms(squares), _ROUNDING * held_out.kernel.k0
     square, spread = float(terms.mean()), error_of_mean(terms)
     if control is not None:
         near = control.weights @ held_out.transform(control.points).astype(np.float64)
         rest = terms - held_out.terms((near - chosen) ** 2)
-        if error_of_mean(rest) < spread:
-            square, spread = control.square + float(rest.mean()), error_of_mean(rest)
-    rounding = _ROUNDING * held_out.kernel.k0
+        near_square, near_spread = control.square + float(rest.mean()), error_of_mean(rest)
+        if near_spread > rounding:  # what has a chance below one in n is not seen by n frequencies
+            near_spread = max(near_spread, near_square / terms.size)
+        if near_spread < spread:
+            square, spread = near_square, near_spread
     if max(square, spread) <= rounding:
         return Certificate(0.0, 0.0)
     mmd, spread = float(np.sqrt(max(square, 0.0))), max(spread, rounding)

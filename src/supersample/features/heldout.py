@@ -9,11 +9,11 @@ import numpy.typing as npt
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Floats, RandomState, Reals
-from supersample.errors import InputError
+from supersample.errors import InputError, MismatchError
 from supersample.features.base import FeatureMap
 from supersample.features.nystroem import Nystroem
 from supersample.features.random_fourier import RandomFourier
-from supersample.kernels import Kernel, KernelLike
+from supersample.kernels import Kernel, KernelLike, Stationary
 
 __all__ = ["HeldOut", "error_of_mean", "held_out_map"]
 
@@ -26,14 +26,16 @@ _TAIL_POWER = 4.0
 _TAIL_END = 2.0**-15
 #: Uniforms lie at least this far from 0 and 1, where frequencies are infinite.
 _LEAST = 2.0**-53
+#: Rows that the reach is taken from.
+_REACH_ROWS = 5000
 
 
-@stored(
-    "Judge",
-    {"kernel": instance_of(Kernel), "n_features": INTEGER, "dtype": DTYPE, "origin": FLOATS, "seed": instance_of(Seed)},
-    tag="map",
-    make="restored",
-)
+_FIELDS = {
+    "kernel": instance_of(Kernel), "n_features": INTEGER, "dtype": DTYPE, "origin": FLOATS, "seed": instance_of(Seed),
+}  # fmt: skip
+
+
+@stored("HeldOut", {**_FIELDS, "reach": FLOATS}, tag="map", make="restored")
 class HeldOut(RandomFourier):
     """Fourier features by importance sampling, to estimate a small MMD without bias and with a small error.
 
@@ -42,6 +44,9 @@ class HeldOut(RandomFourier):
     sample would miss them. Here half of the frequencies are drawn from p and the others from further out (q is the mixture);
     frequency k has the weight r_k = p / q. The average of r_k |.|^2 is unbiased, and its terms are of similar size. Radial
     kernels stretch the length of a frequency; others, such as the Laplacian, move one column of it into its tail.
+
+    reach: how far rows spread in each column, from 0 to 1 for the widest. A wide table often varies in few of its columns: only
+    there do high frequencies matter, and only there are they drawn more often.
 
     >>> import supersample as ss
     >>> phi = HeldOut(ss.kernels.Gaussian(1.0), 4096, random_state=0)
@@ -57,22 +62,30 @@ class HeldOut(RandomFourier):
         *,
         dtype: npt.DTypeLike = np.float32,
         origin: npt.ArrayLike = 0.0,
+        reach: npt.ArrayLike = 1.0,
         random_state: RandomState = None,
     ) -> None:
         """Set kernel, size and seed; n_features must be even, since each frequency has a cosine and a sine."""
         super().__init__(kernel, n_features, form="paired", dtype=dtype, origin=origin, random_state=random_state)
         if self.n_features % 2:
             raise InputError(f"n_features of HeldOut must be even, got {n_features}")
+        self.reach: Floats = np.atleast_1d(np.asarray(reach, dtype=np.float64))
+        if self.reach.ndim != 1 or not (bool((self.reach >= 0.0).all()) and float(self.reach.max(initial=0.0)) == 1.0):
+            raise InputError(f"reach must be 1, or one number from 0 to 1 for each column with 1 for the widest, got {reach!r}")
 
     @property
     def identity(self) -> Mapping[str, Any]:
-        """Kernel, size, dtype, origin, seed and how far frequencies are stretched."""
-        return {**super().identity, "shares": list(_SHARES), "stretch": list(_STRETCH), "tail": _TAIL_POWER}
+        """Kernel, size, dtype, origin, seed, reach and how far frequencies are stretched."""
+        how = {"shares": list(_SHARES), "stretch": list(_STRETCH), "tail": _TAIL_POWER, "reach": self.reach.tolist()}
+        return {**super().identity, **how}
 
     def _draw(self, n_inputs: int, unit: float) -> tuple[Reals, Reals]:
         """Return the frequencies (n_inputs x L) and the roots of their weights, relative to equal ones."""
+        if self.reach.size not in (1, n_inputs):
+            raise MismatchError(f"reach has {self.reach.size} values and the points have {n_inputs} columns; pass one a column")
         draw = _radial if self.kernel.is_radial else _by_columns
-        frequencies, weights = draw(self.kernel, self.n_frequencies, n_inputs, self.seed.child("judge").generator())
+        reach = np.broadcast_to(self.reach, n_inputs)
+        frequencies, weights = draw(self.kernel, self.n_frequencies, reach, self.seed.child("judge").generator())
         roots = np.tile(np.sqrt(weights), 2)
         columns = (unit * frequencies).T.astype(np.float32)
         return np.ascontiguousarray(columns, dtype=self.dtype), roots.astype(self.dtype)
@@ -95,15 +108,20 @@ class HeldOut(RandomFourier):
         return None
 
 
+@stored("Judge", _FIELDS, tag="map", make="restored")
+class EvenHeldOut(HeldOut):
+    """Held-out features of the same reach in every column; files of earlier versions hold it."""
+
+
 def held_out_map(
     kernel: Kernel, n_features: int, n_landmarks: int, sample: Floats, *, origin: Floats, random_state: RandomState
 ) -> FeatureMap:
     """Return the best held-out map for this kernel: `HeldOut`, or Nystroem for kernels without a spectrum.
 
-    n_landmarks: the number of landmarks of Nystroem, chosen from `sample`.
+    n_landmarks: the number of landmarks of Nystroem, chosen from `sample`, which also shows how far rows spread.
     """
     if kernel.has_spectrum:
-        return HeldOut(kernel, n_features, origin=origin, random_state=random_state)
+        return HeldOut(kernel, n_features, origin=origin, reach=_reach(kernel, sample), random_state=random_state)
     return Nystroem.from_sample(kernel, sample, n_landmarks, random_state=random_state)
 
 
@@ -126,15 +144,25 @@ def error_of_mean(terms: Floats) -> float:
     return spread / float(np.sqrt(n - 1)) * (1.0 + abs(skewness) / float(np.sqrt(n)))
 
 
-def _radial(kernel: Kernel, count: int, n_inputs: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+def _reach(kernel: Kernel, sample: Floats) -> Floats:
+    """Return the squared mean deviation of each column, in bandwidths, relative to the largest."""
+    rows = sample[:: max(1, sample.shape[0] // _REACH_ROWS)]
+    rows = kernel.scale(rows) if isinstance(kernel, Stationary) else rows
+    spread = np.abs(rows - rows.mean(axis=0)).mean(axis=0)
+    widest = float(spread.max())
+    return np.asarray((spread / widest) ** 2) if 0.0 < widest < np.inf else np.ones(rows.shape[1])
+
+
+def _radial(kernel: Kernel, count: int, reach: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return frequencies of a radial kernel, some of them stretched, and their weights."""
-    factors = 1.0 + np.array(_STRETCH) / np.sqrt(n_inputs)
+    n_inputs = reach.size
+    # 1 + stretch / sqrt(d) for d columns of equal reach.
+    factors = 1.0 + np.outer(_STRETCH, reach) * (np.sqrt(np.sum(reach**2)) / np.sum(reach))
     edges = np.round(np.cumsum((0.0, *_SHARES)) * count).astype(np.int64)
     drawn = np.diff(edges) / count
-    directions = generator.standard_normal((count, n_inputs)) * np.repeat(factors, np.diff(edges))[:, None]
-    squares = np.einsum("ij,ij->i", directions, directions)[:, None]
-    # p / q for the mixture q of the draws, in logarithms: factors^-d overflows for wide data.
-    logs = np.log(np.maximum(drawn, 1e-300)) - n_inputs * np.log(factors) + 0.5 * squares * (1.0 - factors**-2.0)
+    directions = generator.standard_normal((count, n_inputs)) * np.repeat(factors, np.diff(edges), axis=0)
+    # p / q for the mixture q of the draws, in logarithms: products of factors overflow for wide data.
+    logs = np.log(np.maximum(drawn, 1e-300)) - np.log(factors).sum(axis=1) + 0.5 * directions**2 @ (1.0 - factors**-2.0).T
     weights = np.exp(-np.logaddexp.reduce(logs, axis=1))
     uniforms = np.clip(generator.random((count, kernel.n_uniforms)), _LEAST, 1.0 - _LEAST)
     if kernel.n_uniforms:
@@ -142,18 +170,19 @@ def _radial(kernel: Kernel, count: int, n_inputs: int, generator: np.random.Gene
     return kernel.scale(directions * kernel.spread(uniforms)[:, None]), weights
 
 
-def _by_columns(kernel: Kernel, count: int, n_inputs: int, generator: np.random.Generator) -> tuple[Floats, Floats]:
+def _by_columns(kernel: Kernel, count: int, reach: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return frequencies of any kernel with a spectrum, every other one with a column far out in its tail, with weights."""
+    n_inputs, often = reach.size, reach / reach.sum()
     uniforms = np.clip(generator.random((count, n_inputs + kernel.n_uniforms)), _LEAST, 1.0 - _LEAST)
     moved = np.arange(0, count, 2)
-    columns = generator.integers(n_inputs, size=moved.size)
+    columns = generator.choice(n_inputs, moved.size, p=often)
     upper = uniforms[moved, columns] > 0.5
     least = _TAIL_END ** (1.0 / _TAIL_POWER)
     left = (least + (1.0 - least) * _to_the_end(uniforms[moved, columns])) ** _TAIL_POWER
     uniforms[moved, columns] = np.where(upper, 1.0 - 0.5 * left, 0.5 * left)
-    # The density of q relative to p: each column is the one that is moved equally often.
+    # The density of q relative to p: column j is the one that is moved with chance `often[j]`.
     share, reached = moved.size / count, _to_the_end(uniforms[:, :n_inputs])
-    density = np.where(reached >= _TAIL_END, _tail_density(reached) / (1.0 - least), 0.0).mean(axis=1)
+    density = np.where(reached >= _TAIL_END, _tail_density(reached) / (1.0 - least), 0.0) @ often
     return kernel.frequencies(uniforms, n_inputs), 1.0 / (1.0 - share + share * density)
 
 
