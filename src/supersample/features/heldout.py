@@ -147,10 +147,13 @@ def error_of_mean(terms: Floats) -> float:
 def _reach(kernel: Kernel, sample: Floats) -> Floats:
     """Return the squared mean deviation of each column, in bandwidths, relative to the largest."""
     rows = sample[:: max(1, sample.shape[0] // _REACH_ROWS)]
-    rows = kernel.scale(rows) if isinstance(kernel, Stationary) else rows
-    spread = np.abs(rows - rows.mean(axis=0)).mean(axis=0)
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows = kernel.scale(rows) if isinstance(kernel, Stationary) else rows
+        spread = np.abs(rows - rows.mean(axis=0)).mean(axis=0)
     widest = float(spread.max())
-    return np.asarray((spread / widest) ** 2) if 0.0 < widest < np.inf else np.ones(rows.shape[1])
+    if not 0.0 < widest < np.inf:  # no row differs, or the spread is beyond float64
+        return np.ones(rows.shape[1])
+    return np.asarray((spread / widest) ** 2)
 
 
 def _radial(kernel: Kernel, count: int, reach: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:

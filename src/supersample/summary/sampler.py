@@ -57,7 +57,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
     n_seen_: rows seen.
-    mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features not used in the selection.
+    mmd_, mmd_error_: MMD between prototypes and data with its standard error, from features not used in the selection. Two
+        errors cover it 95 times in 100.
     random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
     kernel_, feature_map_: what the first rows fixed.
