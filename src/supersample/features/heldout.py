@@ -15,7 +15,7 @@ from supersample.features.nystroem import Nystroem
 from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel, KernelLike, Stationary
 
-__all__ = ["HeldOut", "error_of_mean", "held_out_map"]
+__all__ = ["EvenHeldOut", "HeldOut", "error_of_mean", "held_out_map"]
 
 #: Shares of the frequencies that have each stretch factor; the factor is 1 + stretch / sqrt(width).
 _SHARES = (0.5, 0.25, 0.25)

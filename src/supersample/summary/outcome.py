@@ -1,7 +1,7 @@
 """The result of a stream: the rows of a summary, the share of the data that each represents, and how good they are."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from supersample.selection.pool import kernel_block
 from supersample.selection.stream import background
 from supersample.selection.stream.calibration import calibrate
 from supersample.selection.stream.lifecycle import Stream
+from supersample.selection.stream.second_look import control_of
 
 __all__ = ["MmdPoint", "Outcome", "error_today", "measure", "outcome_of", "said_as_good_as", "said_error"]
 
@@ -139,14 +140,22 @@ def outcome_of(state: Stream) -> Outcome | None:
     )
 
 
+@one_blas_thread()
 def error_today(outcome: Outcome, state: Stream, points: Floats) -> float:
     """Return the standard error of an outcome from a file, with its prototypes' points.
 
-    Earlier versions measured MMD by held-out terms alone, with an error that did not know their skewness and was too small.
-    Such an outcome is known by its MMD, and has the error of these terms; any other has the one that it came with.
+    Earlier versions measured MMD by held-out terms alone, with an error that was too small. Such an outcome is known by its
+    MMD. Its error is that of these terms, or what the MMD with a control needs to lie within two of them, if that is more.
+    Any other outcome has the error that it came with.
     """
-    terms = certify(state.fixed_plan.held_out, stream.drain(state).held_out, points)
-    return terms.error if math.isclose(terms.mmd, outcome.mmd, rel_tol=1e-9) else outcome.error
+    state = stream.drain(state)
+    held_out = state.fixed_plan.held_out
+    terms = certify(held_out, state.held_out, points)
+    if not math.isclose(terms.mmd, outcome.mmd, rel_tol=1e-9):
+        return outcome.error
+    state = replace(state, background=background.settled(state.background, state.settings.n_background))
+    better = certify(held_out, state.held_out, points, control_of(state, points))
+    return max(terms.error, 0.5 * abs(better.mmd - outcome.mmd) + better.error)
 
 
 @one_blas_thread()

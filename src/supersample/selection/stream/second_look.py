@@ -20,7 +20,7 @@ from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.state import Stream
 
-__all__ = ["Control", "Looked", "exchanged", "second_look"]
+__all__ = ["Control", "Looked", "control_of", "exchanged", "second_look"]
 
 #: Largest kernel matrix between the selected points and the pool, in elements, for an exact second look.
 _MOST_EXACT = 1 << 26
@@ -77,6 +77,20 @@ def second_look(state: Stream, rows: Rows, more: Rows) -> Looked:
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), control)
     return _criticisms(plan.kernel, prototypes, pool, pull - own, count, more)._replace(control=control)
+
+
+def control_of(state: Stream, points: Floats) -> Control | None:
+    """Return the control for points that were selected before, or None if their kernel matrix is too large.
+
+    The stream must be drained and its background settled.
+    """
+    plan, sample = state.fixed_plan, state.background
+    if len(points) * (len(points) + len(sample.rows)) > _MOST_EXACT:
+        return None
+    weights = calibrate(plan.feature_map.transform(sample.rows.points), sample.shares(), state.moments.mean())
+    signed = np.concatenate([weights, np.full(len(points), -1.0 / len(points))])
+    pool = ExactPool(plan.kernel, np.concatenate([sample.rows.points, points]))
+    return Control(sample.rows.points, weights, float(signed @ pool.embed(np.arange(signed.size), signed)))
 
 
 def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> Looked:
