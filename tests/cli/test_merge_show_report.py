@@ -66,8 +66,8 @@ def test_show(run, saved):
     assert "... and 7 more rows" in done.stdout
     values = run("show", saved / "a.ss", "--json").values
     assert len(values["prototypes"]) == 10
-    assert {"x", "y", "colour", "w", "_row", "_weight"} == set(values["prototypes"][0])
-    assert set(values["criticisms"][0]) > {"_witness", "_nearest"}
+    assert {"x", "y", "colour", "w", "_row", "_weight", "_share"} == set(values["prototypes"][0])
+    assert set(values["criticisms"][0]) > {"_kind", "_share", "_witness", "_nearest"}
     assert "must be a file" in run("show", __file__, status=2).stderr
 
 

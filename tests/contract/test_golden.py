@@ -113,6 +113,25 @@ def test_a_golden_summary_can_be_used(path):
 
 
 @pytest.mark.parametrize("form", WRITTEN_BY)
+@pytest.mark.parametrize("name", ["summary", "summary-laplacian", "summary-matern-fourier"])
+def test_the_mmd_of_any_version_is_that_of_its_rows(form, name):
+    """Files of formats 1 and 2 hold another MMD, with too small an error; it is measured again."""
+    summary = ss.load(GOLDEN / form / f"{name}.ss")
+    settled, table = summary._snapshot.settled, mixed(240)
+    points = settled.encoding.points(table.to_batches()[0])
+    chosen = points[summary.prototypes["_row"].to_numpy()]
+    mass = table["mass"].to_numpy()
+    exact = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel, weight_x=summary.weights(), weight_y=mass))
+    assert abs(summary.mmd - exact) < max(2 * summary.mmd_error, 1e-6)
+
+
+def test_the_error_of_this_version_is_kept(tmp_path):
+    made = ss.summarize(plain(6_000), 6, 2, random_state=0)
+    made.save(tmp_path / "made.ss")
+    assert ss.load(tmp_path / "made.ss").mmd_error == made.mmd_error
+
+
+@pytest.mark.parametrize("form", WRITTEN_BY)
 @pytest.mark.parametrize(
     ("name", "rows", "options"),
     [

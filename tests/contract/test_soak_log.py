@@ -18,5 +18,5 @@ def test_the_log_meets_the_bounds_and_the_page_tells_it():
     ]  # fmt: skip
     page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
     growth, error, rise, share = found.values()
-    for told in (f"{looks[-1]['rows']:,} in", f"{growth:.2f} MB", f"{error:.1e}", f"{rise:.2f} standard", f"{share:.2g} of"):
+    for told in (f"{looks[-1]['rows']:,} in", f"{growth:.2f} MB", f"{error:.1e}", f"{rise:.4f} of", f"{share:.2g} of"):
         assert told in page, told

@@ -145,6 +145,7 @@ def partition(*, part):
 MADE = {
     "summary": summary,
     "summary-laplacian": partial(summary, kernel="laplacian", bandwidth=2.0),
+    "summary-reach": partial(summary, kernel="laplacian"),
     "summary-matern-fourier": partial(summary, kernel=ss.kernels.Matern(2.5, 1.5), features="fourier"),
     "summary-sum-nystroem": partial(
         summary, kernel=ss.kernels.Gaussian(1.0) + 0.5 * ss.kernels.Cauchy(3.0), features="nystroem"

@@ -136,8 +136,9 @@ class Truth:
                 total += 2.0 * kernel(data[i : i + step], data[i + step :]).sum()
         self.energy = total / len(data) ** 2
 
-    def mmd(self, points):
-        square = self.energy - 2.0 * self.kernel(points, self.data).mean() + self.kernel(points).mean()
+    def mmd(self, points, weights=None):
+        w = np.full(len(points), 1.0 / len(points)) if weights is None else weights
+        square = self.energy - 2.0 * w @ self.kernel(points, self.data).mean(axis=1) + w @ self.kernel(points) @ w
         return float(np.sqrt(max(square, 0.0)))
 
     def random_mmd(self, size):

@@ -9,6 +9,7 @@ from supersample.discrepancy.certificate import captured_energy, certify, theore
 from supersample.features import Landmark
 from supersample.kernels import Cauchy, Gaussian, Laplacian, Matern
 from supersample.selection.stream import polish
+from supersample.selection.stream.calibration import Control
 
 N = 6000
 
@@ -35,17 +36,24 @@ def judged():
 
 def test_the_held_out_estimate_is_unbiased(judged):
     # Twelve estimates of MMD^2 with a relative error of some 0.25 each: the mean has 0.07, so the interval is 4 of them.
-    ratios = [(sampler.mmd_ / truth.mmd(sampler.prototypes_)) ** 2 for sampler, truth in judged]
+    ratios = [(sampler.mmd_ / truth.mmd(sampler.prototypes_, sampler.weights_)) ** 2 for sampler, truth in judged]
     assert 0.7 < np.mean(ratios) < 1.4
     assert np.min(ratios) > 0.2
     assert np.max(ratios) < 3.0
 
 
 def test_the_standard_error_says_how_far_off_it_is(judged):
-    z = np.array([(sampler.mmd_ - truth.mmd(sampler.prototypes_)) / sampler.mmd_error_ for sampler, truth in judged])
-    assert np.mean(np.abs(z) < 4) >= 0.9
-    # Nor is it far too large: the spread of z is near one.
-    assert 0.3 < np.sqrt(np.mean(z**2)) < 3.0
+    found = np.array([(sampler.mmd_, sampler.mmd_error_, truth.mmd(sampler.prototypes_, sampler.weights_)) for sampler, truth in judged])
+    assert np.mean(np.abs(found[:, 0] - found[:, 2]) < 2 * found[:, 1]) >= 0.9
+    # Of 6,000 rows 5,000 are in the background: no more is claimed than 64 frequencies can see, 1 / 128 of the MMD.
+    assert (found[:, 1] > found[:, 0] / 129).all()
+    assert np.median(found[:, 1] / found[:, 0]) == pytest.approx(1 / 128, rel=1e-3)
+    selected = [sampler._require_selected() for sampler, _ in judged]
+    alone = np.array([certify(each.plan.held_out, each.held_out, each.rows.points, each.weights) for each in selected])
+    z = (alone[:, 0] - found[:, 2]) / alone[:, 1]
+    # Twelve, of which 95% are to be below 2. Nor is the error far too large: the spread of z is near one.
+    assert np.mean(np.abs(z) < 2) >= 0.75
+    assert 0.3 < np.sqrt(np.mean(z**2)) < 2.0
 
 
 def test_the_truth_by_mmd2(judged):
@@ -92,8 +100,13 @@ def test_the_judge_never_uses_the_features_of_the_selection(features):
     if hasattr(own, "seed"):
         assert own.seed != plan.held_out.seed
     judged = plan.held_out.transform(data).mean(axis=0, dtype=np.float64)
-    difference = judged - plan.held_out.transform(sampler.prototypes_).mean(axis=0, dtype=np.float64)
-    assert sampler.mmd_ == pytest.approx(np.linalg.norm(difference), rel=1e-9)
+    difference = judged - sampler.weights_ @ plan.held_out.transform(sampler.prototypes_).astype(np.float64)
+    alone = certify(plan.held_out, sampler._require_selected().held_out, sampler.prototypes_, sampler.weights_)
+    assert alone.mmd == pytest.approx(np.linalg.norm(difference), rel=1e-9)
+    # All rows are in the background: what the stream says is then the exact value.
+    exact = np.sqrt(ss.mmd2(sampler.prototypes_, data, kernel=sampler.kernel_, weight_x=sampler.weights_))
+    assert sampler.mmd_ == pytest.approx(exact, rel=1e-9)
+    assert 0 < sampler.mmd_error_ < 1e-6 * exact
 
 
 def test_feature_space_flatters_a_selection_in_few_features_and_the_judge_does_not():
@@ -113,7 +126,7 @@ def test_other_kernels_are_judged_fairly(kernel):
     ratios = []
     for seed in range(3):
         sampler = ss.SuperSampler(30, kernel=kernel, random_state=seed).fit(data)
-        ratios.append((sampler.mmd_ / truth.mmd(sampler.prototypes_)) ** 2)
+        ratios.append((sampler.mmd_ / truth.mmd(sampler.prototypes_, sampler.weights_)) ** 2)
     assert 0.5 < np.mean(ratios) < 2.0
 
 
@@ -137,7 +150,7 @@ def test_the_bound_is_theorem_one(judged):
     for delta in (0.5, 0.05, 1e-6):
         expected = np.sqrt(np.sqrt(128 * np.log(1 / delta) / n_features) + sampler.mmd_**2)
         assert sampler.bound(delta) == pytest.approx(expected, rel=1e-12)
-        assert sampler.bound(delta) > truth.mmd(sampler.prototypes_)
+        assert sampler.bound(delta) > truth.mmd(sampler.prototypes_, sampler.weights_)
     assert sampler.bound(0.01) > sampler.bound(0.05) > sampler.bound(0.5) > sampler.mmd_
     assert sampler.bound() == sampler.bound(0.05)
     assert theorem_one(0.0, 4.0, 128, np.exp(-1)) == pytest.approx(2.0)
@@ -147,14 +160,54 @@ def test_the_certificate_worked_by_hand():
     data = np.random.default_rng(0).normal(size=(50, 2))
     sampler = ss.SuperSampler(5, random_state=0).fit(data)
     plan, held_out = sampler._require_selected().plan, sampler._require_selected().held_out
-    points = data[:7]
-    found = certify(plan.held_out, held_out, points)
+    points, mass = data[:7], np.arange(1.0, 8.0) / 28.0
+    found = certify(plan.held_out, held_out, points, mass)
     phi = plan.held_out.transform(data).astype(np.float64)
-    squares = (phi.mean(axis=0) - phi[:7].mean(axis=0)) ** 2
+    squares = (phi.mean(axis=0) - mass @ phi[:7]) ** 2
     half = squares.size // 2
     terms = half * (squares[:half] + squares[half:])
     assert found.mmd == pytest.approx(np.sqrt(terms.mean()), rel=1e-6)
-    assert found.error == pytest.approx(terms.std(ddof=1) / np.sqrt(half) / (2 * found.mmd), rel=1e-6)
+    assert found.error == pytest.approx(error_by_hand(terms) / (2 * found.mmd), rel=1e-6)
+    # A control: 45 rows with weights, and their exact MMD^2 to the points.
+    weights = np.random.default_rng(1).dirichlet(np.full(45, 50.0))
+    gram, signed = sampler.kernel_(data[:45]), weights.copy()
+    signed[:7] -= mass
+    square = float(signed @ gram @ signed)
+    control = Control(data[:45], weights, float(weights @ gram @ weights), gram[:7] @ weights)
+    assert control.square(sampler.kernel_, points, mass) == pytest.approx(square, rel=1e-9)
+    near = (signed @ phi[:45]) ** 2
+    rest = terms - half * (near[:half] + near[half:])
+    found = certify(plan.held_out, held_out, points, mass, control)
+    assert error_by_hand(rest) < error_by_hand(terms)
+    assert found.mmd == pytest.approx(np.sqrt(square + rest.mean()), rel=1e-6)
+    least = (square + rest.mean()) / terms.size  # what so few frequencies can see
+    assert found.error == pytest.approx(max(error_by_hand(rest), least) / (2 * found.mmd), rel=1e-6)
+
+
+def error_by_hand(terms):
+    """The standard error of a mean, larger by the share |skewness| / sqrt(n)."""
+    skewness = np.mean((terms - terms.mean()) ** 3) / terms.std() ** 3
+    return terms.std(ddof=1) / np.sqrt(terms.size) * (1 + abs(skewness) / np.sqrt(terms.size))
+
+
+def test_a_control_that_is_far_away_is_not_used():
+    data = np.random.default_rng(0).normal(size=(300, 2))
+    selected = ss.SuperSampler(20, random_state=0).fit(data)._require_selected()
+    far = Control(data[:3] + 5.0, np.full(3, 1 / 3), 0.5, np.zeros(20))
+    given = selected.plan.held_out, selected.held_out, selected.rows.points, selected.weights
+    assert certify(*given, far) == certify(*given)
+
+
+def test_an_estimate_below_zero_is_zero_with_an_error_that_says_how_little_is_known():
+    data = np.random.default_rng(0).normal(size=(300, 2))
+    selected = ss.SuperSampler(20, random_state=0).fit(data)._require_selected()
+    control = selected.control._replace(weights=selected.control.weights * 1.001)
+    given = selected.plan.held_out, selected.held_out, selected.rows.points, selected.weights
+    found = certify(*given, control._replace(energy=-1.0))
+    assert found.mmd == 0.0
+    assert 0 < found.error < 0.1
+    every = ss.SuperSampler(300, random_state=0).fit(data)
+    assert (every.mmd_, every.mmd_error_) == (0.0, 0.0)
 
 
 def test_captured_energy_is_the_share_that_landmarks_span():

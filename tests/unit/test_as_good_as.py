@@ -12,10 +12,11 @@ from supersample.discrepancy.certificate import equal_random_rows
 from supersample.summary.outcome import said_as_good_as
 
 
-def squared_mmd(gram, chosen):
-    """Return the squared MMD between some rows and all rows."""
+def squared_mmd(gram, chosen, weights=None):
+    """Return the squared MMD between some weighted rows and all rows."""
     chosen = np.asarray(chosen)
-    return gram.mean() - 2.0 * gram[chosen].mean() + gram[np.ix_(chosen, chosen)].mean()
+    weights = np.full(chosen.size, 1.0 / chosen.size) if weights is None else weights
+    return gram.mean() - 2.0 * weights @ gram[chosen].mean(axis=1) + weights @ gram[np.ix_(chosen, chosen)] @ weights
 
 
 def of_random_rows(gram, n):
@@ -50,7 +51,7 @@ def test_as_many_random_rows_have_the_mmd_of_the_summary(size, width):
         summary = ss.summarize(table, size, 0, random_state=seed)
         points = summary.encode(table)
         gram = summary.kernel(points, points)
-        square = squared_mmd(gram, summary.prototypes["_row"].to_numpy())
+        square = squared_mmd(gram, summary.prototypes["_row"].to_numpy(), summary.weights())
         exact = equal_random_rows(math.sqrt(square), math.sqrt(of_random_rows(gram, size)), size, n_rows)
         assert of_random_rows(gram, exact) == pytest.approx(square)
         assert size < summary.as_good_as < n_rows
@@ -64,10 +65,11 @@ def test_the_terminal_leads_with_it_and_the_measure_stands_behind():
     summary = ss.summarize(table_of(600, 0), 20, 2, random_state=0)
     first, second = str(summary).splitlines()[:2]
     assert first == f"20 rows stand for 600 of pyarrow.Table: {said_as_good_as(summary.as_good_as, 20, 600)}"
-    assert second == (
-        f"  MMD         {summary.mmd:.4g} +- {summary.mmd_error:.2g}; {summary.random_mmd:.3g} for 20 rows drawn at random"
-    )
+    expected = f"  MMD         {summary.mmd:.4g} (exact); {summary.uniform_mmd:.3g} with equal weights; "
+    assert f"{summary.random_mmd:.3g} for 20 random rows" == second.removeprefix(expected)
     assert summary.to_dict()["as_good_as"] == summary.as_good_as
+    longer = ss.summarize(table_of(5_600, 0), 20, 2, random_state=0)
+    assert f"  MMD         {longer.mmd:.4g} +- {longer.mmd_error:.2g}; " in str(longer)
 
 
 def test_with_weights_rows_are_drawn_with_replacement():

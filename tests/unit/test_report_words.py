@@ -43,7 +43,7 @@ def test_the_measure_stands_behind_the_headline():
     assert said.startswith("MMD 0.0021 ± 0.0002, against 0.0195 for 100 rows drawn at random. MMD, the maximum")
     assert "nan" not in words.meaning(10, 1_000, math.nan, math.nan, math.nan)
     assert "nan" not in words.meaning(10, 1_000, 0.02, math.nan, 0.1)
-    assert words.meaning(10, 10, 0.0, 0.0, 0.1).startswith("MMD 0. MMD, the maximum")
+    assert words.meaning(10, 10, 0.0, 0.0, 0.1).startswith("MMD 0 (exact). MMD, the maximum")
 
 
 @pytest.mark.parametrize(

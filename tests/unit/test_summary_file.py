@@ -159,7 +159,7 @@ def test_other_files_are_named_as_such(tmp_path, data):
     body = bytearray(data[:-32])
     struct.pack_into("<I", body, 8, 99)
     path.write_bytes(bytes(body) + hashlib.sha256(bytes(body)).digest())
-    with pytest.raises(InputError, match="format version 99 and this supersample reads versions 1 to 2"):
+    with pytest.raises(InputError, match="format version 99 and this supersample reads versions 1 to 3"):
         ss.load(path)
 
 

@@ -80,7 +80,7 @@ def _stream(table: "pa.Table") -> Iterator["pa.Table"]:
 
 
 def _told(summary: "Summary") -> str:
-    from supersample.summary.outcome import said_as_good_as
+    from supersample.summary.outcome import said_as_good_as, said_error
 
     chosen, odd = summary.prototypes, summary.criticisms
     good = said_as_good_as(summary.as_good_as, chosen.num_rows, summary.n_seen).replace("row", "digit")
@@ -88,7 +88,7 @@ def _told(summary: "Summary") -> str:
         [
             f"{chosen.num_rows} that stand for all of them: {' '.join(map(str, chosen['digit'].to_pylist()))}",
             _drawn(chosen),
-            f"They are {good} (MMD {summary.mmd:.4f} +- {summary.mmd_error:.4f}).\n",
+            f"They are {good} (MMD {summary.mmd:.4g}{said_error(summary.mmd, summary.mmd_error)}).\n",
             f"{odd.num_rows} that they do not show: {' '.join(map(str, odd['digit'].to_pylist()))}",
             _drawn(odd),
         ]

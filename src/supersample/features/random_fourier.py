@@ -224,7 +224,11 @@ class RandomFourier(FeatureMap):
                 np.cos(projections[:, -1] + self._phases()[-1], out=out[:, -1])
         else:
             np.cos(projections + self._phases(), out=out)
-        out *= self.dtype.type(self._amplitude)
+        out *= self._heights(drawn)
+
+    def _heights(self, drawn: Any) -> Any:
+        """Return the amplitude of the waves: one number, or one for each feature."""
+        return self.dtype.type(self._amplitude)
 
     def _phases(self) -> Reals:
         phases: Floats = self.seed.child("phases").generator().uniform(0.0, 2.0 * np.pi, self.n_frequencies)

@@ -4,6 +4,7 @@ import math
 import re
 
 from supersample._text import amount
+from supersample.summary.outcome import said_error
 
 __all__ = [
     "amount",
@@ -62,9 +63,14 @@ def times(ratio: float) -> str:
 
 
 def certified(mmd: float, error: float) -> str:
-    """Write an estimate with its standard error, both to the first significant digit of the error."""
-    if not math.isfinite(error) or error <= 0:
-        return amount(mmd)
+    """Write an estimate with its standard error, both to the first significant digit of the error.
+
+    >>> certified(0.0213, 0.002), certified(0.0213, 1e-9), certified(0.0213, math.nan)
+    ('0.021 ± 0.002', '0.0213 (exact)', '0.0213')
+    """
+    said = said_error(mmd, error)
+    if "+-" not in said:
+        return f"{amount(mmd)}{said}"
     places = min(12, max(0, -math.floor(math.log10(error))))
     return f"{mmd:.{places}f} ± {error:.{places}f}"
 

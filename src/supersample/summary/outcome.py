@@ -16,10 +16,12 @@ from supersample.selection.stream import background
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.missed_and_rare import KINDS
 
-__all__ = ["MmdPoint", "Outcome", "measure", "outcome_of", "said_as_good_as"]
+__all__ = ["MmdPoint", "Outcome", "measure", "outcome_of", "said_as_good_as", "said_error"]
 
 #: Chosen rows are better than random ones if at least this many times as many of these are as good.
 _BETTER = 1.1
+#: An error below this share of MMD is not seen in the four digits that MMD is written with.
+_UNSEEN = 5e-5
 
 
 @stored("Reading", {"rows": INTEGER, "mmd": NUMBER, "error": NUMBER, "random_mmd": NUMBER})
@@ -117,8 +119,8 @@ def outcome_of(state: Stream) -> Outcome | None:
     plan, sample, rows = selected.plan, selected.background, selected.rows
     shares = sample.shares()
     nearest = kernel_block(plan.kernel, sample.rows.points, rows.points).argmax(axis=1)
-    certificate = certify(plan.held_out, selected.held_out, rows.points, selected.weights)
-    uniform = certify(plan.held_out, selected.held_out, rows.points, equal_weights(len(rows)))
+    certificate = certify(plan.held_out, selected.held_out, rows.points, selected.weights, selected.control)
+    uniform = certify(plan.held_out, selected.held_out, rows.points, equal_weights(len(rows)), selected.control)
     return Outcome(
         prototypes=rows.positions,
         weights=selected.weights,
@@ -142,7 +144,7 @@ def outcome_of(state: Stream) -> Outcome | None:
 
 @one_blas_thread()
 def measure(state: Stream) -> MmdPoint | None:
-    """Measure the MMD of the points that a stream holds now, without a second look; None while it holds none."""
+    """Measure the MMD of the points that a stream holds now, without a second look or control; None while it holds none."""
     held = state.reservoir.rows
     if state.plan is None or len(held) == 0:
         return None
@@ -172,3 +174,14 @@ def said_as_good_as(equal: float, size: int, n_seen: int) -> str:
         return f"no better than {plural(size, 'row')} drawn at random"
     digits = min(0, 1 - int(np.floor(np.log10(equal))))
     return f"as good as about {plural(min(int(round(equal, digits)), n_seen - 1), 'row')} drawn at random"
+
+
+def said_error(mmd: float, error: float) -> str:
+    """Say the standard error of an MMD that is written with four digits; nothing if it is not known.
+
+    >>> said_error(0.02, 0.001), said_error(0.02, 1e-9), said_error(0.02, float("nan"))
+    (' +- 0.001', ' (exact)', '')
+    """
+    if np.isnan(error):
+        return ""
+    return f" +- {error:.2g}" if error > _UNSEEN * mmd else " (exact)"

@@ -72,6 +72,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
     n_seen_: rows seen.
     mmd_, mmd_error_: MMD between weighted prototypes and data with its standard error, from features not used in the selection.
+        Two errors cover it 95 times in 100.
     uniform_mmd_: the MMD of the prototypes with equal weights.
     random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
@@ -314,12 +315,12 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     @property
     def mmd_(self) -> float:
-        """The held-out estimate of MMD between prototypes and data."""
+        """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows."""
         return self._certificate().mmd
 
     @property
     def mmd_error_(self) -> float:
-        """Its standard error."""
+        """Its standard error: MMD lies within two of them 95 times in 100. Of exact values, a bound on rounding."""
         return self._certificate().error
 
     @property
@@ -327,7 +328,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def uniform_mmd_(self) -> float:
         """The held-out MMD of the prototypes with equal weights."""
         selected = self._require_selected()
-        return certify(selected.plan.held_out, selected.held_out, selected.rows.points, equal_weights(len(selected.rows))).mmd
+        equal, plan = equal_weights(len(selected.rows)), selected.plan
+        return certify(plan.held_out, selected.held_out, selected.rows.points, equal, selected.control).mmd
 
     @property
     @one_at_a_time
@@ -417,7 +419,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     def _certificate(self) -> Certificate:
         selected = self._require_selected()
-        return certify(selected.plan.held_out, selected.held_out, selected.rows.points, selected.weights)
+        rows, weights = selected.rows.points, selected.weights
+        return certify(selected.plan.held_out, selected.held_out, rows, weights, selected.control)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:

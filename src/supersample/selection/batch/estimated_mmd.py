@@ -9,7 +9,7 @@ from supersample._threads import cut
 from supersample._typing import Floats
 from supersample.embedding import MeanEmbedding
 from supersample.features import FeatureMap
-from supersample.features.heldout import held_out_map
+from supersample.features.heldout import error_of_mean, held_out_map
 from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel
 from supersample.measures import Empirical
@@ -94,6 +94,5 @@ def _by_features(judge: FeatureMap, mean: Floats, rows: Floats, table: Floats) -
     if not isinstance(judge, RandomFourier):
         return Estimate(squares, None, f"{judge.n_features} landmark features, which can only show too little,")
     # Cosine and sine of one frequency count as one draw.
-    draws = (differences[-1].reshape(2, -1) ** 2).sum(axis=0)
-    error = float(draws.std(ddof=1) * np.sqrt(draws.size))
+    error = error_of_mean(judge.terms(differences[-1] ** 2))
     return Estimate(squares, error, f"{judge.n_features} features that took no part in the choice")

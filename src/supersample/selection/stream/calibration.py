@@ -8,9 +8,11 @@ import numpy as np
 from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats
 from supersample.features import FeatureMap
+from supersample.kernels import Kernel
+from supersample.selection.pool import embedded
 from supersample.selection.stream.background import Background
 
-__all__ = ["Target", "calibrate", "target_of"]
+__all__ = ["Control", "Target", "calibrate", "target_of"]
 
 #: Ridge, as a share of the mean variance of a feature. Without it, directions with little variance in the sample lead to
 #: extreme weights on real data (docs/decisions/005).
@@ -62,6 +64,22 @@ class Target(NamedTuple):
             shares = self.shares[part] / self.shares[part].sum()
             weights = calibrate(self.features[part], shares, self.mean)
             yield Target(self.points[part], weights, self.features[part], shares, self.mean, complete=False)
+
+
+class Control(NamedTuple):
+    """A target, its mean kernel value, and E k(target, .) at some points.
+
+    It is near the stream, and so a control variate for estimates of the MMD between the points and the stream.
+    """
+
+    points: Floats
+    weights: Floats
+    energy: float
+    pull: Floats
+
+    def square(self, kernel: Kernel, points: Floats, weights: Floats) -> float:
+        """Return the exact MMD^2 between the target and the weighted points."""
+        return float(self.energy + weights @ (embedded(kernel, points, points, weights) - 2.0 * self.pull))
 
 
 def target_of(sample: Background, feature_map: FeatureMap, mean: Floats) -> Target:

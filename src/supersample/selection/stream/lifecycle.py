@@ -19,7 +19,7 @@ from supersample.embedding.moments import Moments
 from supersample.selection.pool import ExactPool, embedded, explain
 from supersample.selection.stream import background, rare
 from supersample.selection.stream.background import Background
-from supersample.selection.stream.calibration import Target, target_of
+from supersample.selection.stream.calibration import Control, Target, target_of
 from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.missed_and_rare import KINDS, missed_and_rare
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings, check_settings, make_plan
@@ -40,7 +40,7 @@ class Selected:
     """The result of a stream: the selected rows in stream order with their weights, and the data needed to evaluate them.
 
     Each criticism has its kind (an index into `missed_and_rare.KINDS`), its signed witness value, its nearest prototype (a
-    place in `rows`) and the share of the data nearer to it than to any prototype.
+    place in `rows`) and the share of the data nearer to it than to any prototype. control: the background, to measure by.
     """
 
     plan: Plan
@@ -56,6 +56,7 @@ class Selected:
     held_out: Moments
     n_seen: int
     histogram: Indices
+    control: Control | None
 
 
 def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
@@ -137,6 +138,10 @@ def finish(state: Stream) -> Selected | None:
     else:
         others, witness = looked.criticisms, looked.witness
         kinds = np.full(len(others), KINDS.index("witness"))
+    control = None
+    if looked.exact:
+        energy = float(target.weights @ looked.pull)
+        control = Control(target.points, target.weights, energy, embedded(plan.kernel, rows.points, *target[:2]))
     # Shares are those of the background; selected rows are added to the pool with share 0.
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
     spread = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
@@ -144,7 +149,7 @@ def finish(state: Stream) -> Selected | None:
     nearest, shares = explain(seen, spread, places[: len(rows)], places[len(rows) :])
     return Selected(
         plan, rows, weights, others, kinds, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
-        state.reservoir.histogram,
+        state.reservoir.histogram, control,
     )  # fmt: skip
 
 

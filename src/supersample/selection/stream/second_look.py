@@ -28,12 +28,16 @@ _MOST_ROUNDS = 5
 
 
 class Looked(NamedTuple):
-    """Prototypes, criticisms by their witness and log det, and E k(x, .) at the rows of the background."""
+    """Prototypes, criticisms by their witness and log det, and E k(x, .) at the rows of the background.
+
+    exact: whether that is by the kernel; else it is by features.
+    """
 
     rows: Rows
     criticisms: Rows
     witness: Floats
     pull: Floats
+    exact: bool
 
 
 def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked:
@@ -60,9 +64,9 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
         chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
     prototypes = pool.take(chosen)
     if count == 0:
-        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull[places])
+        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull[places], exact=True)
     witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
-    return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), pull[places])
+    return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), pull[places], exact=True)
 
 
 def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> tuple[Rows, Floats]:
@@ -106,11 +110,11 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     pool = Rows.joined(displaced, others)
     pull = np.asarray(target.features @ target.mean, dtype=np.float64)
     if count == 0 or len(pool) == 0:
-        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull)
+        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull, exact=False)
     mean_gap = state.moments.mean() - reservoir.features.mean(axis=0, dtype=np.float64)
     witness = plan.feature_map.transform(pool.points) @ mean_gap
     found = _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
-    return Looked(reservoir.rows, *found, pull)
+    return Looked(reservoir.rows, *found, pull, exact=False)
 
 
 def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
