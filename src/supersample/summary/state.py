@@ -314,7 +314,7 @@ def _running_like(state: WarmUp, encoding: Encoding, first: pa.RecordBatch) -> R
 
 def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
     plan = None if state.maps is None else state.maps.plan
-    started = stream.init(settings, encoding.width, plan)
+    started = stream.init(settings, encoding.width, plan, encoding.group_widths())
     profile = profiles.init(_column_plans(encoding, state.schema))
     kept = RowStore.none(state.schema)
     return Running(state.request, state.schema, kept, encoding, started, (), plan, profile, state.redacted)

@@ -10,6 +10,7 @@ from supersample._typing import Indices
 from supersample.embedding.moments import Moments
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.dependence import Dependence
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
@@ -32,13 +33,16 @@ __all__ = ["Stream"]
         "reservoir": instance_of(Reservoir),
         "criticisms": instance_of(Criticisms),
         "background": instance_of(Background),
+        "dependence": optional(instance_of(Dependence)),
     },
+    absent={"dependence": None},
 )
 @dataclass(frozen=True)
 class Stream:
     """The complete state of a stream. Until the warm-up is over there is no plan, and all rows wait in `pending`.
 
-    n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks.
+    n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks. dependence: None if
+    it was not measured, as in files of earlier formats.
     """
 
     settings: Settings
@@ -53,6 +57,7 @@ class Stream:
     reservoir: Reservoir
     criticisms: Criticisms
     background: Background
+    dependence: Dependence | None = None
 
     @property
     def fixed_plan(self) -> Plan:
@@ -87,6 +92,8 @@ class Stream:
         largest = 1.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.largest))
         self.moments.check(n_features, self.n_used, largest)
         self.held_out.check(n_held_out, self.n_used, largest)
+        if self.dependence is not None:
+            self.dependence.check(n_features, self.width, self.n_used, largest)
         sample.check()
         reservoir.check(n_features, kernel)
         criticisms.check(n_features, kernel)
