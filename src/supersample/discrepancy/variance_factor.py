@@ -11,7 +11,7 @@ __all__ = ["variance_factor"]
 #: Blocks that a length must leave to be looked at.
 _FEWEST = 16.0
 #: The probability that independent rows are taken to depend on each other anywhere in a summary.
-_LEVEL = 0.01
+_LEVEL = 0.001
 #: A length is long enough if it is so many times the factor: a sum of AR(1) rows then lacks 1 part in 16 of its variance.
 _LONG = 8.0
 #: Estimates from k blocks are raised by (1 + z^2) / (2 k) with z = 3, about Student's t at the level of one test among many.

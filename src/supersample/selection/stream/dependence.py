@@ -18,14 +18,16 @@ from supersample._stored import FLOATS, INDICES, INTEGER, stored, tuple_of
 from supersample._typing import Features, Floats, Indices
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Dependence", "Level", "init", "merge", "update"]
+__all__ = ["Dependence", "Level", "Measured", "init", "merge", "update"]
 
 #: Blocks of up to 2^(LEVELS - 1) rows.
 LEVELS = 21
 #: Coordinates that features are folded into, those of all groups together, and those of one group at most.
-_FOLDED, _GROUPED, _OF_A_GROUP = 32, 128, (4, 2, 1)
+_FOLDED, _GROUPED, _OF_A_GROUP = 32, 128, (8, 4, 2, 1)
 #: Seed of the signs: fixed, since sums of different summaries are compared and merged.
 _SIGNS = 20161203
+#: What a sum is at least where it divides.
+_LEAST = float(np.finfo(np.float64).tiny)
 #: Bound on the exponent of a weight.
 _EXPONENTS = 1100
 
@@ -58,6 +60,16 @@ class Level(NamedTuple):
     length: int
     blocks: float
     ratio: float
+
+
+class Measured(NamedTuple):
+    """What was measured of some coordinates: blocks of each length, none if they do not vary, and how many dimensions they have.
+
+    dimensions: (tr C)^2 / tr C^2 for their covariance C: how many equal and independent ones have sums as noisy as theirs.
+    """
+
+    levels: tuple[Level, ...]
+    dimensions: float
 
 
 @stored(
@@ -94,37 +106,49 @@ class Dependence:
     held: Indices
     carried: Floats
 
-    def levels(self, group: int | None) -> tuple[Level, ...]:
-        """Return the levels for a group of coordinates, or for the features with None; empty if they never vary."""
+    def measured(self, features: Features, points: Floats) -> tuple[Measured, tuple[tuple[Measured, ...], ...]]:
+        """Return what was measured of the features, and of each group: of all its coordinates, and of each where it has several.
+
+        features, points: those of some rows drawn at random, from which the dimensions are estimated. A group for which there
+        was no place has nothing measured.
+        """
         layout = _layout(self.n_features, self.widths)
-        part = slice(0, layout.folded) if group is None else layout.groups[group]
-        if self.counts.size == 0 or not self.sizes[0, 0] > 0 or part.stop == part.start:
+        sample = _coordinates(layout, features, points)
+
+        def of(part: slice) -> Measured:
+            return Measured(self._levels(part), _dimensions(sample[:, part]))
+
+        def alone(part: slice) -> list[Measured]:
+            return [Measured(self._levels(slice(c, c + 1)), 1.0) for c in range(part.start, part.stop)]
+
+        groups = (
+            () if part.stop == part.start else (of(part), *(alone(part) if part.stop - part.start > 1 else ()))
+            for part in layout.groups
+        )
+        return of(slice(0, layout.folded)), tuple(groups)
+
+    def coordinates(self, points: Floats) -> tuple[Floats, Indices]:
+        """Return the coordinates of rows that are looked at beside their features, and the group of each."""
+        layout = _layout(self.n_features, self.widths)
+        whole = _coordinates(layout, np.zeros((points.shape[0], self.n_features)), points)
+        groups = np.repeat(np.arange(len(layout.groups)), [part.stop - part.start for part in layout.groups])
+        return whole[:, layout.folded :], groups
+
+    def _levels(self, part: slice) -> tuple[Level, ...]:
+        if self.counts.size == 0 or not self.sizes[0, 0] > 0:
             return ()
-        mean = self.totals[part] / self.sizes[0, 0]
-        squares = self.squares[:, part]
+        mean, squares = self.totals[part] / self.sizes[0, 0], self.squares[:, part]
         spread = squares - 2.0 * mean * self.products[:, part] + mean**2 * self.sizes[:, 1:2]
         # What is left of two nearly equal sums is rounding error.
         spread = np.where(spread > ROUNDING * squares, spread, 0.0).sum(axis=1)
-        there = self.sizes[:, 2] > 0
-        blocks = np.where(there, self.sizes[:, 0] ** 2 / np.where(there, self.sizes[:, 1], 1.0), 0.0)
+        whole, own = np.maximum(self.sizes[:, 1:], _LEAST).T
+        blocks = self.sizes[:, 0] ** 2 / whole
         # The mean takes one degree of freedom.
-        each = spread / np.where(there, self.sizes[:, 2], 1.0) * blocks / np.maximum(blocks - 1.0, 0.5)
+        each = spread / own * blocks / np.maximum(blocks - 1.0, 0.5)
         if not each[0] > 0:
             return ()
-        return tuple(
-            Level(1 << place, float(count), float(ratio)) for place, (count, ratio) in enumerate(zip(blocks, each / each[0], strict=True))
-        )
-
-    def dimensions(self, group: int | None, features: Features, points: Floats) -> float:
-        """Return (tr C)^2 / tr C^2 for the covariance C of the coordinates: how many equal ones carry as much noise.
-
-        features, points: those of some rows drawn at random.
-        """
-        layout = _layout(self.n_features, self.widths)
-        part = slice(0, layout.folded) if group is None else layout.groups[group]
-        covariance = np.atleast_2d(np.cov(_coordinates(layout, features, points)[:, part], rowvar=False))
-        total = float(np.trace(covariance))
-        return total * total / float((covariance * covariance).sum()) if total > 0 else 1.0
+        pairs = zip(blocks.tolist(), (each / each[0]).tolist(), strict=True)
+        return tuple(Level(1 << place, count, ratio) for place, (count, ratio) in enumerate(pairs))
 
     def check(self, n_features: int, width: int, n_used: int, largest: float) -> None:
         """Refuse sums that no stream of `n_used` rows has."""
@@ -226,7 +250,8 @@ def _layout(n_features: int, widths: tuple[int, ...]) -> _Layout:
     """Say where features and points go: a wide group is folded into few coordinates, and groups past the last place nowhere."""
     folded = min(n_features, _FOLDED)
     most = next((each for each in _OF_A_GROUP if sum(min(each, width) for width in widths) <= _GROUPED), _OF_A_GROUP[-1])
-    raw = np.random.PCG64(_SIGNS).random_raw(n_features + folded + sum(widths))  # promised to be the same in all versions of NumPy
+    # The raw numbers are promised to be the same in all versions of NumPy.
+    raw = np.random.PCG64(_SIGNS).random_raw(n_features + folded + sum(widths))
     signs, turns = np.split(np.where(raw >> np.uint64(63), 1.0, -1.0), [n_features + folded])
     targets, groups, place = [np.empty(0, dtype=np.int64)], [], folded
     for width in widths:
@@ -236,8 +261,16 @@ def _layout(n_features: int, widths: tuple[int, ...]) -> _Layout:
         place += own
     where = np.concatenate(targets).astype(np.int64)
     sources = np.flatnonzero(where >= 0)
-    lines = signs[: -(-n_features // max(folded, 1)) * folded].reshape(-1, folded)
+    folds = -(-n_features // max(folded, 1))
+    lines = signs[: folds * folded].reshape(folds, folded)
     return _Layout(folded, lines, sources, where[sources], turns[sources], tuple(groups))
+
+
+def _dimensions(sample: Floats) -> float:
+    centred = sample - sample.mean(axis=0)
+    covariance = centred.T @ centred
+    total = float(np.trace(covariance))
+    return total * total / float((covariance * covariance).sum()) if total > 0 else 1.0
 
 
 def _coordinates(layout: _Layout, features: Features, points: Floats) -> Floats:
