@@ -30,11 +30,11 @@ def add_rows(
 ) -> None:
     """Add rows to the sums of all levels, in row order; level l has blocks of 2^l rows. O(C) a row, for C coordinates.
 
-    Coordinates: the features folded to the length of `fold`, with signs (one line for each fold), and coordinates sources[k] of the points, added
-    to targets[k] with the signs turns[k].
-    totals: sum of w x. For each level, counts: of blocks; sizes: sums of W, W^2 and Q, where W is the weight of a block and Q
-    the sum of its squared weights; products, squares: sums of W S and S^2 by coordinate, where S is the block's sum of w x.
-    held, carried: whether a block waits for its neighbour, and its S, W and Q. fold, row: space for folded features, and for S, W and Q.
+    Coordinates: the features folded to the length of `fold`, with signs (one line for each fold), and coordinates sources[k] of
+    the points, added to targets[k] with the signs turns[k]. totals: sum of w x.
+    For each level, counts: of blocks; sizes: sums of W, W^2 and Q, where W is the weight of a block and Q the sum of its squared
+    weights; products, squares: sums of W S and S^2 by coordinate, where S is the block's sum of w x; held, carried: whether a
+    block waits for its neighbour, and its S, W and Q. fold, row: space for folded features, and for S, W and Q.
     """
     n, d = features.shape
     width, folded = totals.size, fold.size

@@ -1,8 +1,8 @@
 """Two-sample tests of one column by counts of all rows: of a share, of values, and of values in order.
 
 None of them needs the rows, none uses bins that one sample chose, and none changes when the two samples change places. They
-assume that rows are independent of each other, or that the variance of means is larger by known factors: then a sample counts as
-that many times fewer rows (Rao and Scott 1981).
+assume that rows are independent of each other, or that the variance of means is larger by known factors: then a sample counts
+as that many times fewer rows (Rao and Scott 1981).
 """
 
 import math
@@ -13,7 +13,16 @@ from scipy import special
 
 from supersample._typing import Floats, Indices, Mask
 
-__all__ = ["INDEPENDENT", "Factors", "Ordered", "compare_ordered", "compare_shares", "compare_values", "expected_enough", "weighted_holm"]
+__all__ = [
+    "INDEPENDENT",
+    "Factors",
+    "Ordered",
+    "compare_ordered",
+    "compare_shares",
+    "compare_values",
+    "expected_enough",
+    "weighted_holm",
+]
 
 #: Rows that a value or a group of values must lead one to expect on either side for the chi-squared distribution to hold.
 _EXPECTED = 5.0
@@ -118,7 +127,7 @@ def compare_ordered(left: Indices, right: Indices, factors: Factors = INDEPENDEN
     if both.size < 2 or sizes.min() == 0:
         return Ordered(1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0, max(both.size - 1, 0))
     groups = _groups(both, _EXPECTED * sizes.sum() / sizes.min())
-    pair = np.stack([np.bincount(groups, weights=each) for each in fewer])
+    pair = np.stack([np.bincount(groups, weights=each) for each in fewer]).astype(np.float64)
     location, spread, shape, moves, widens = _by_scores(pair, sizes)
     low, high = _tails(both)
     low_tail, high_tail = (

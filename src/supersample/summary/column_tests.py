@@ -70,8 +70,8 @@ def findings(
 ) -> Iterator[Finding]:
     """Yield the answers about a column, from the profiles of both sides.
 
-    factors: of the variances of means, on both sides, where rows depend on each other. sampled: the answer from samples of both sides, which is used for values that are not counted. min_count: values that are
-    rarer on both sides are not named.
+    factors: of the variances of means, on both sides, where rows depend on each other. sampled: the answer from samples of both
+    sides, which is used for values that are not counted. min_count: values that are rarer on both sides are not named.
     """
     values, absent = (factors[0].values, factors[1].values), (factors[0].missing, factors[1].missing)
     for kind, counts in (("missing", (left.missing, right.missing)), ("unreadable", (left.unreadable, right.unreadable))):
@@ -103,7 +103,9 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
     sizes = [max(int(each.sum()), 1) for each in counts]
     shares = [each / size for each, size in zip(counts, sizes, strict=True)]
     gaps, common = shares[1] - shares[0], (counts[0] + counts[1]) / sum(sizes)
-    clear = np.abs(gaps) / np.sqrt(np.maximum(common * (1.0 - common), 1e-300) * (factors[0] / sizes[0] + factors[1] / sizes[1]))
+    clear = np.abs(gaps) / np.sqrt(
+        np.maximum(common * (1.0 - common), 1e-300) * (factors[0] / sizes[0] + factors[1] / sizes[1])
+    )
     clear[~expected_enough(counts[0], counts[1], factors)] = 0.0
     # Of two values, the rarer one says it all.
     order = np.lexsort((common, -np.round(clear, 9)))[: _NAMED if hashes.size > 2 else 1]

@@ -57,7 +57,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     factors = known[0] or Factors(), known[1] or Factors()
     samples = _embedded(first, factors[0]), _embedded(second, factors[1])
     test = compare_embedded(
-        *(each._replace(features=shaped(each.features, held, own)) for each, held, own in zip(samples, (first, second), factors, strict=True))
+        samples[0]._replace(features=shaped(samples[0].features, first, factors[0])),
+        samples[1]._replace(features=shaped(samples[1].features, second, factors[1])),
     )
     witness = samples[0].mean - samples[1].mean
     joint = TestResult(
@@ -80,6 +81,9 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         joint=joint,
         left_rows=_telling_rows(left, first, samples[0].features @ witness),
         right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
+        effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
+        dependence=(factors[0].joint, factors[1].joint),
+        dependent=tuple(name for name in left.encoding.groups() if max(each.of(name).largest for each in factors) > 1.0),
     )
 
 
@@ -174,9 +178,7 @@ def _findings(
     if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
         return [sampled]
     rarest = max(each.request.options.min_count for each in states)
-    return list(
-        findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors)
-    )
+    return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors))
 
 
 def _told(verdict: Verdict, adjusted: float) -> str:

@@ -24,6 +24,11 @@ class ColumnFactors:
     values: float = 1.0
     missing: float = 1.0
 
+    @property
+    def largest(self) -> float:
+        """The larger one of the two."""
+        return max(self.values, self.missing)
+
 
 @dataclass(frozen=True)
 class Factors:
@@ -65,14 +70,12 @@ def factors_of(state: Running, held: Stream) -> Factors | None:
     n_tests = 1 + sum(len(group) for group in groups)
     whole = variance_factor(*joint, n_tests)
     each = [max((variance_factor(*measured, n_tests) for measured in group), default=whole) for group in groups]
-    columns = {
-        name: ColumnFactors(each[values], each[missing]) for name, (values, missing) in state.encoding.groups().items()
-    }
+    columns = {name: ColumnFactors(each[values], each[missing]) for name, (values, missing) in state.encoding.groups().items()}
     return Factors(whole, tuple(each), columns, len(held.background.rows) / max(held.n_used, 1))
 
 
 def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
-    """Return the features of background rows whose covariance has the shape of the covariance of means, and the trace that it had.
+    """Return the features of background rows, changed so that their covariance has the shape of that of means; the trace stays.
 
     The variance of a mean grows in the directions of the columns that depend on earlier rows, and less in others. So what the
     coordinates of the columns explain of the features, by least squares, is stretched by the factors of the columns, and the

@@ -7,15 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._text import amount, plural
+from supersample._text import about, amount, plural
 from supersample.profile import ColumnProfile, Counted
 from supersample.profile.frequent import LONGEST
 from supersample.profile.wording import distinct_text
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
-from supersample.selection.stream import background
-from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import WARM_UP
+from supersample.summary.depending import drained, factors_of
 from supersample.summary.state import Running
 
 __all__ = ["Note", "grouped", "notes_of"]
@@ -89,6 +88,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *(note for note in read if note.kind == "read in part"),
         *(note for column in columns for note in _far_values(column.profile)),
         *_first_rows(state),
+        *_dependent_rows(state),
         *_labels(state, columns),
         *(note for note in read if note.kind != "read in part"),
         *_left_out(columns),
@@ -143,6 +143,34 @@ def _first_rows(state: Running) -> Iterator[Note]:
         )  # fmt: skip
 
 
+def _dependent_rows(state: Running) -> Iterator[Note]:
+    """Say that rows depend on those before them, of all columns together or else of single ones, or that nobody knows."""
+    held = drained(state)
+    factors = factors_of(state, held)
+    if factors is None:
+        yield Note(
+            "dependence not measured", None,
+            "the summary was saved by an earlier version, which did not look whether rows depend on those before them: tests "
+            "take them to be independent",
+        )  # fmt: skip
+        return
+    rows = held.moments.effective_rows
+    if factors.joint > 1.0:
+        yield Note(
+            "dependent rows", None,
+            f"rows depend on those before them: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
+            f"{about(rows / factors.joint)} in tests; shuffled files hide this",
+        )  # fmt: skip
+        return
+    for name, factor in factors.columns.items():
+        if factor.values > 1.0:
+            yield Note(
+                "dependent rows", name,
+                f"its values depend on those before them: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
+                f"{about(rows / factor.values)} in its tests; shuffled files hide this",
+            )  # fmt: skip
+
+
 def _spread(profile: ColumnProfile) -> float | None:
     low, high = profile.quantile(0.25), profile.quantile(0.75)
     return None if low is None or high is None else (high - low) / _NORMAL_QUARTILES
@@ -188,8 +216,7 @@ def _left_out(columns: list[_Column]) -> Iterator[Note]:
 
 def _copies(state: Running) -> Iterator[Note]:
     """Estimate how many rows are copies of others, from the background sample."""
-    held = drain(state.stream)
-    rows = background.settled(held.background, held.settings.n_background).rows.points
+    rows = drained(state).background.rows.points
     if len(rows) < 2:
         return
     _, counts = np.unique(rows, axis=0, return_counts=True)

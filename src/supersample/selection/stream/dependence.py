@@ -8,7 +8,7 @@ the stream, folded into at most 32 with fixed random signs, and the coordinates 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -31,6 +31,8 @@ _LEAST = float(np.finfo(np.float64).tiny)
 #: Bound on the exponent of a weight.
 _EXPONENTS = 1100
 
+A = TypeVar("A", Floats, Indices)
+
 
 class _Layout(NamedTuple):
     """Where features go, coordinates of points (from, to, with signs), and the places of each group.
@@ -48,7 +50,7 @@ class _Layout(NamedTuple):
     @property
     def size(self) -> int:
         """The number of coordinates."""
-        return max([self.folded, *(group.stop for group in self.groups)])
+        return max(self.folded, int(self.targets.max(initial=-1)) + 1)
 
 
 class Level(NamedTuple):
@@ -63,7 +65,7 @@ class Level(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """What was measured of some coordinates: blocks of each length, none if they do not vary, and how many dimensions they have.
+    """What was measured of some coordinates: blocks of each length, none if they do not vary, and their dimensions.
 
     dimensions: (tr C)^2 / tr C^2 for their covariance C: how many equal and independent ones have sums as noisy as theirs.
     """
@@ -107,7 +109,7 @@ class Dependence:
     carried: Floats
 
     def measured(self, features: Features, points: Floats) -> tuple[Measured, tuple[tuple[Measured, ...], ...]]:
-        """Return what was measured of the features, and of each group: of all its coordinates, and of each where it has several.
+        """Return what was measured of the features, and of each group: of all its coordinates, and of each if it has several.
 
         features, points: those of some rows drawn at random, from which the dimensions are estimated. A group for which there
         was no place has nothing measured.
@@ -236,13 +238,15 @@ def _scaled(state: Dependence, exponent: int) -> Dependence:
 def _with_levels(state: Dependence, levels: int) -> Dependence:
     """Return a copy with room for more levels."""
 
-    def longer(array: Floats | Indices) -> Floats | Indices:
-        out = np.zeros((levels, *array.shape[1:]), dtype=array.dtype)
+    def longer(array: A) -> A:
+        out: A = np.zeros((levels, *array.shape[1:]), dtype=array.dtype)
         out[: array.shape[0]] = array
         return out
 
-    names = ("counts", "sizes", "products", "squares", "held", "carried")
-    return replace(state, **{name: longer(getattr(state, name)) for name in names})
+    return replace(
+        state, counts=longer(state.counts), sizes=longer(state.sizes), products=longer(state.products),
+        squares=longer(state.squares), held=longer(state.held), carried=longer(state.carried),
+    )  # fmt: skip
 
 
 @lru_cache(maxsize=64)
