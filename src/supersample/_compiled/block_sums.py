@@ -8,6 +8,9 @@ Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
 
+#: Blocks have up to 2^(LEVELS - 1) rows.
+LEVELS = 21
+
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
 def add_rows(
@@ -28,17 +31,18 @@ def add_rows(
     fold: Reals,
     row: Floats,
 ) -> None:
-    """Add rows to the sums of all levels, in row order; level l has blocks of 2^l rows. O(C) a row, for C coordinates.
+    """Add rows to the sums of all levels, in row order; level l has blocks of 2^l rows. O(C) a row for C coordinates.
+
+    There must be a level for each length that the rows can fill.
 
     Coordinates: the features folded to the length of `fold`, with signs (one line for each fold), and coordinates sources[k] of
     the points, added to targets[k] with the signs turns[k]. totals: sum of w x.
-    For each level, counts: of blocks; sizes: sums of W, W^2 and Q, where W is the weight of a block and Q the sum of its squared
-    weights; products, squares: sums of W S and S^2 by coordinate, where S is the block's sum of w x; held, carried: whether a
-    block waits for its neighbour, and its S, W and Q. fold, row: space for folded features, and for S, W and Q.
+    For each level, counts: of blocks; sizes: sums of W, W^2 and Q, where W is the weight of a block and Q the sum of its
+    squared weights; products, squares: sums of W S and S^2 by coordinate, where S is the block's sum of w x; held, carried:
+    whether a block waits for its neighbour, and its S, W and Q. fold, row: space for folded features, and for S, W and Q.
     """
     n, d = features.shape
     width, folded = totals.size, fold.size
-    last = counts.size - 1
     for i in range(n):
         w = weights[i]
         for c in range(folded):
@@ -67,7 +71,7 @@ def add_rows(
             for c in range(width):
                 products[level, c] += whole * row[c]
                 squares[level, c] += row[c] * row[c]
-            if level == last:
+            if level == LEVELS - 1:
                 break
             if held[level] == 0:
                 for c in range(width + 2):

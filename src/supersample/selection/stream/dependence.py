@@ -14,14 +14,13 @@ import numpy as np
 
 from supersample._checks import ROUNDING, require, within
 from supersample._compiled import block_sums
+from supersample._compiled.block_sums import LEVELS
 from supersample._stored import FLOATS, INDICES, INTEGER, stored, tuple_of
 from supersample._typing import Features, Floats, Indices
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Dependence", "Level", "Measured", "init", "merge", "update"]
 
-#: Blocks of up to 2^(LEVELS - 1) rows.
-LEVELS = 21
 #: Coordinates that features are folded into, those of all groups together, and those of one group at most.
 _FOLDED, _GROUPED, _OF_A_GROUP = 32, 128, (8, 4, 2, 1)
 #: Seed of the signs: fixed, since sums of different summaries are compared and merged.
@@ -187,8 +186,8 @@ def update(state: Dependence, features: Features, rows: Rows) -> Dependence:
         return state
     n_rows = int(state.counts[:1].sum())
     largest = int(rows.exponents.max())
-    after = _scaled(state, largest if n_rows == 0 else max(largest, state.exponent))
-    after = _with_levels(after, _levels(n_rows + len(rows)))
+    started = state if n_rows else replace(state, exponent=largest)
+    after = _with_levels(_scaled(started, max(largest, started.exponent)), _levels(n_rows + len(rows)))
     layout = _layout(state.n_features, state.widths)
     weights = np.ldexp(rows.mantissas, np.maximum(rows.exponents - after.exponent, -2000))
     block_sums.add_rows(
