@@ -185,7 +185,8 @@ def add_rows():
         held = np.array([1] * n_held + [0] * (levels - n_held), WHOLE)
         return (
             normal(n, d, dtype=dtype), signs, normal(n, 3), np.array([2, 0], WHOLE)[: targets.size], targets,
-            np.array([1.0, -1.0]), np.abs(normal(n)), *sums, held, normal(levels, width + 2), np.zeros(3, dtype), np.zeros(width + 2),
+            np.array([1.0, -1.0]), np.abs(normal(n)), *sums, held, normal(levels, width + 2), np.zeros(3, dtype),
+            np.zeros(width + 2),
         )  # fmt: skip
 
     return {

@@ -140,6 +140,8 @@ class Running:
         held.check()
         require(replace(held, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
         require(self.stream.width == self.encoding.width, "encoding and stream differ in width")
+        blocks = self.stream.dependence
+        require(blocks is None or blocks.widths == self.encoding.group_widths(), "the block sums are of other columns")
         self.stream.check(self.kept.positions)
         hidden = self.request.options.redact
         _check_profile(self.redacted, self.schema, hidden, self.n_seen)

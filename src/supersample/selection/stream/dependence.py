@@ -163,7 +163,9 @@ class Dependence:
         most = np.array([n_used >> level for level in range(levels)], dtype=np.int64)
         require(bool(((self.counts >= 0) & (self.counts <= most)).all()), "the block sums are of another number of rows")
         require(levels == 0 or int(self.counts[0]) == n_used, "the block sums are of another number of rows")
-        require(bool(np.isin(self.held, (0, 1)).all()), "the block sums are incomplete")
+        # A compiled loop follows the blocks that wait without a look.
+        waiting = sum(int(each) << level for level, each in enumerate(self.held))
+        require(bool(np.isin(self.held, (0, 1)).all()) and waiting <= n_used, "the block sums wait for impossible blocks")
         require(bool((self.sizes >= 0).all()) and bool((self.squares >= 0).all()), "the block sums are impossible")
         row = largest * max(1, n_features, width)
         for values, power in ((self.totals, 1), (self.sizes, 2), (self.products, 2), (self.squares, 2), (self.carried, 2)):
