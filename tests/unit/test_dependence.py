@@ -269,14 +269,14 @@ def test_notes_say_that_rows_depend_on_each_other():
     rng = np.random.default_rng(0)
     (note,) = (each for each in ss.summarize(ar1(0.9, 6_000, 2, 1), 10, 0, random_state=0).notes if "depend" in each.kind)
     assert note.column is None
-    assert note.text.startswith("rows depend on those before them: 6,000 rows count as about ")
+    assert note.text.startswith("rows depend on those before them, or are sorted: 6,000 rows count as about ")
     assert note.text.endswith("in tests; shuffled files hide this")
     table = table_of(rng.normal(size=(6_000, 40)))
     assert not any("depend" in each.kind for each in ss.summarize(table, 10, 0, random_state=0).notes)
     series = table.append_column("late", pa.array(ar1(0.3, 6_000, 1, 2)[:, 0]))
     found = [each for each in ss.summarize(series, 10, 0, random_state=0).notes if "depend" in each.kind]
     assert [each.column for each in found] == ["late"]
-    assert found[0].text.startswith("its values depend on those before them: 6,000 rows count as about 3,")
+    assert found[0].text.startswith("its values depend on those before them, or are sorted: 6,000 rows count as about 3,")
     (note,) = (each for each in without_measure(ss.summarize(table, 10, 0, random_state=0)).notes if "depend" in each.kind)
     assert note.kind == "dependence not measured"
 

@@ -158,7 +158,7 @@ def _dependent_rows(state: Running) -> Iterator[Note]:
     if factors.joint > 1.0:
         yield Note(
             "dependent rows", None,
-            f"rows depend on those before them: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
+            f"rows depend on those before them, or are sorted: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
             f"{about(rows / factors.joint)} in tests; shuffled files hide this",
         )  # fmt: skip
         return
@@ -166,7 +166,7 @@ def _dependent_rows(state: Running) -> Iterator[Note]:
         if factor.values > 1.0:
             yield Note(
                 "dependent rows", name,
-                f"its values depend on those before them: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
+                f"its values depend on those before them, or are sorted: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
                 f"{about(rows / factor.values)} in its tests; shuffled files hide this",
             )  # fmt: skip
 
