@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-__all__ = ["variance_factor"]
+__all__ = ["Level", "variance_factor"]
 
 #: Blocks that a length must leave to be looked at.
 _FEWEST = 16.0
