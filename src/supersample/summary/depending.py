@@ -1,17 +1,18 @@
 """How many independent rows a summary's rows are worth in tests, jointly and by column."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from supersample._text import about, plural
 from supersample._typing import Floats
 from supersample.discrepancy.variance_factor import variance_factor
 from supersample.selection.stream import background
 from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.state import Running
 
-__all__ = ["ColumnFactors", "Factors", "drained", "factors_of", "shaped"]
+__all__ = ["ColumnFactors", "Factors", "drained", "factors_of", "shaped", "told"]
 
 #: Background rows from which the dimensions of the coordinates are estimated.
 _SAMPLE = 1000
@@ -99,3 +100,21 @@ def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
     grown += rest
     total = float((grown * grown).sum())
     return centre + grown / roots * np.sqrt(whole / total) if total > 0 else features
+
+
+def told(state: Running) -> Iterator[tuple[str, str | None, str]]:
+    """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text."""
+    held = drained(state)
+    factors = factors_of(state, held)
+    if factors is None:
+        text = "the summary was saved by an earlier version, which did not look whether rows depend on those before them"
+        yield "dependence not measured", None, f"{text}: tests take them to be independent"
+        return
+    rows, seen = held.moments.effective_rows, plural(state.n_seen, "row")
+    found: dict[str | None, float]
+    found = {None: factors.joint} if factors.joint > 1.0 else {name: each.values for name, each in factors.columns.items()}
+    for name, factor in found.items():
+        who, where = ("rows", "in tests") if name is None else ("its values", "in its tests")
+        text = f"{who} depend on those before them, or are sorted: {seen} count as about {about(rows / factor)} {where}"
+        if factor > 1.0:
+            yield "dependent rows", name, f"{text}; shuffled files hide this"

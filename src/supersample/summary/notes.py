@@ -7,14 +7,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._text import about, amount, plural
+from supersample._text import amount, plural
 from supersample.profile import ColumnProfile, Counted
 from supersample.profile.frequent import LONGEST
 from supersample.profile.wording import distinct_text
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.selection.stream.plan import WARM_UP
-from supersample.summary.depending import drained, factors_of
+from supersample.summary.depending import drained, told
 from supersample.summary.state import Running
 
 __all__ = ["Note", "grouped", "notes_of"]
@@ -88,7 +88,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *(note for note in read if note.kind == "read in part"),
         *(note for column in columns for note in _far_values(column.profile)),
         *_first_rows(state),
-        *_dependent_rows(state),
+        *(Note(*each) for each in told(state)),
         *_labels(state, columns),
         *(note for note in read if note.kind != "read in part"),
         *_left_out(columns),
@@ -141,34 +141,6 @@ def _first_rows(state: Running) -> Iterator[Note]:
             f"what columns are and how they are scaled was learned from the first {WARM_UP:,} rows: a stream cannot be read "
             f"ahead, as files and tables can",
         )  # fmt: skip
-
-
-def _dependent_rows(state: Running) -> Iterator[Note]:
-    """Say that rows depend on those before them, of all columns together or else of single ones, or that nobody knows."""
-    held = drained(state)
-    factors = factors_of(state, held)
-    if factors is None:
-        yield Note(
-            "dependence not measured", None,
-            "the summary was saved by an earlier version, which did not look whether rows depend on those before them: tests "
-            "take them to be independent",
-        )  # fmt: skip
-        return
-    rows = held.moments.effective_rows
-    if factors.joint > 1.0:
-        yield Note(
-            "dependent rows", None,
-            f"rows depend on those before them, or are sorted: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
-            f"{about(rows / factors.joint)} in tests; shuffled files hide this",
-        )  # fmt: skip
-        return
-    for name, factor in factors.columns.items():
-        if factor.values > 1.0:
-            yield Note(
-                "dependent rows", name,
-                f"its values depend on those before them, or are sorted: {plural(state.n_seen, 'row')} {_count_as(state.n_seen)} about "
-                f"{about(rows / factor.values)} in its tests; shuffled files hide this",
-            )  # fmt: skip
 
 
 def _spread(profile: ColumnProfile) -> float | None:
