@@ -319,6 +319,28 @@ def test_dependent_rows_are_not_called_a_change(kind, options):
     assert "taken to be independent" in str(blind)
 
 
+@pytest.mark.parametrize("options", [{}, {"weight": "w"}, {"label": "kind"}])
+def test_every_test_counts_fewer_rows(options):
+    rng = np.random.default_rng(7)
+    left, right = rng.normal(size=(2, 800, 3))
+    right[:, 0] = 0.3 + 0.93 * right[:, 0] + 0.37 * right[:, 1]
+    right[:, 1:] -= 0.3
+    tables = [dressed(np.repeat(each, 5, axis=0)) for each in (left, right)]
+    tables = [each.append_column("w", pa.array(np.ones(4_000))) if "weight" in options else each for each in tables]
+    first, second = pair_of(*tables, **options)
+    found, blind = first.compare(second), without_measure(first).compare(without_measure(second))
+    assert blind.effective_rows is None
+    corrected = {each.name: each.pvalue for each in found.columns}
+    for each in blind.columns:
+        assert each.pvalue < 1e-3 * corrected[each.name], each.name
+    assert blind.joint.pvalue < 1e-3 * found.joint.pvalue
+    assert blind.pairs[0].pvalue < 1e-3 * found.pairs[0].pvalue
+    # Each row five times says what the rows once would say, up to the error of the factor.
+    once = ss.summarize(dressed(left), 10, 0, random_state=0)
+    base = once.compare(ss.summarize(dressed(right), like=once, random_state=1))
+    assert np.log(found.joint.pvalue) == pytest.approx(np.log(base.joint.pvalue), rel=0.4)
+
+
 def test_merged_parts_keep_what_they_know():
     x = np.repeat(np.random.default_rng(0).normal(size=(2_000, 2)), 5, axis=0)
     first = ss.summarize(x[:2_500], 10, 0, random_state=0)

@@ -225,8 +225,10 @@ def _levels(n_rows: int) -> int:
 
 
 def _scaled(state: Dependence, exponent: int) -> Dependence:
-    """Return a copy of the sums, for weights divided by another power of two."""
+    """Return the sums for weights divided by another power of two, with totals of its own."""
     shift = max(state.exponent - exponent, -2000)
+    if shift == 0:
+        return replace(state, totals=state.totals.copy())
     once, twice = np.ldexp(1.0, shift), np.ldexp(1.0, 2 * shift)
     carried = state.carried * once
     carried[:, -1] = state.carried[:, -1] * twice
