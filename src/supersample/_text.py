@@ -2,7 +2,7 @@
 
 import math
 
-__all__ = ["amount", "number_text", "one_line", "plural"]
+__all__ = ["about", "amount", "number_text", "one_line", "plural"]
 
 #: Longest message of another library's error, in characters: some quote the bytes that they could not read.
 _LONGEST = 300
@@ -12,6 +12,15 @@ def one_line(error: BaseException) -> str:
     """Return an error's message as one line, cut if it is long, or its type if it has no message."""
     text = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} ..."
+
+
+def about(number: float) -> str:
+    """Write a number of rows with two digits that count.
+
+    >>> about(517.3), about(5.2), about(1_234_567.0), about(99.6)
+    ('520', '5', '1,200,000', '100')
+    """
+    return f"{float(f'{number:.2g}'):,.0f}"
 
 
 def plural(count: int, noun: str) -> str:

@@ -69,7 +69,7 @@ def held_values(contents, key):
             array = contents.arrays[tree["array"]]
             return array.dtype.str, array.shape, array.tobytes()
         if isinstance(tree, dict):
-            return {name: plain(each) for name, each in tree.items() if name not in ("criticisms", "rare")}
+            return {name: plain(each) for name, each in tree.items() if name not in ("criticisms", "rare", "dependence")}
         return [plain(each) for each in tree] if isinstance(tree, list) else tree
 
     return plain(contents.header[key])

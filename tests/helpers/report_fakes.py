@@ -33,6 +33,11 @@ class Comparison:
     n_left: int = 1_000
     n_right: int = 900
     pairs: tuple[PairChange, ...] = ()
+    effective_rows: tuple[float, float] | None = (1_000.0, 900.0)
+    dependence: tuple[float, float] = (1.0, 1.0)
+
+    def corrected_in_words(self) -> tuple[str, ...]:
+        return ("count as fewer",) if max(self.dependence) > 1.0 else ()
 
     def pairs_at(self, level: float) -> tuple[PairChange, ...]:
         return self.pairs

@@ -130,7 +130,7 @@ def test_pairs_are_tested_by_the_means_of_their_products():
     x, y = rng.normal(size=(2, 400, 4))
     y[:, 2] = 0.5 * y[:, 0] + y[:, 2]
     shares = [np.full(400, 1 / 400)] * 2
-    found = compare_pairs([x, y], shares, most=3)
+    found = compare_pairs([x, y], shares, [np.ones(4)] * 2, most=3)
     products = [side[:, 0] * side[:, 2] for side in (x, y)]
     gap, pooled = products[1].mean() - products[0].mean(), np.concatenate(products).var()
     expected = 6 * stats.chi2.sf(gap**2 / (pooled * 2 / 400), 1)
@@ -138,7 +138,7 @@ def test_pairs_are_tested_by_the_means_of_their_products():
     assert found[0].pvalue == pytest.approx(expected, rel=1e-9)
     assert found[0].pvalue < 1e-4 < found[1].pvalue
     assert found[0].after - found[0].before == pytest.approx(0.44, abs=0.1)
-    assert compare_pairs([x[:50], y], [np.full(50, 0.02), shares[1]], most=3) is None
+    assert compare_pairs([x[:50], y], [np.full(50, 0.02), shares[1]], [np.ones(4)] * 2, most=3) is None
 
 
 def test_normal_scores_are_ranks_of_both_samples():

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
-from scipy import stats
+from scipy import signal, stats
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 import oracles
@@ -208,3 +208,57 @@ def test_no_change_is_called_one_at_the_level(case, capsys):
         print(f"{case:24} differs in {count / 5:.1f}%, at most {most / 5:.1f}%")  # noqa: T201
     assert count <= most
     assert count >= least or not case.startswith("mixed")
+
+
+def series(rng, rows, near, columns=10):
+    """Normal numbers, each correlated with the one before it by `near`."""
+    steps = rng.normal(size=(rows + 500, columns))
+    return signal.lfilter([1.0], [1.0, -near], steps, axis=0)[500:] * np.sqrt(1.0 - near**2)
+
+
+def one_of_ten(rng, rows):
+    numbers = rng.normal(size=(rows, 10))
+    numbers[:, :1] = series(rng, rows, 0.9, 1)
+    return numbers
+
+
+#: Rows that depend on those before them: all columns, or one of ten.
+DEPENDENT = {
+    "series, 0.3": lambda rng, rows: series(rng, rows, 0.3),
+    "series, 0.5": lambda rng, rows: series(rng, rows, 0.5),
+    "series, 0.9": lambda rng, rows: series(rng, rows, 0.9),
+    "every row five times": lambda rng, rows: np.repeat(rng.normal(size=(rows // 5, 10)), 5, axis=0),
+    "one column of ten, 0.9": one_of_ten,
+}
+
+
+def dressed(numbers):
+    """Eight numbers as they are, a category of six values made of the ninth, and gaps where the tenth is low."""
+    kind = np.array(list("abcdef"), dtype=object)[np.searchsorted([-1.0, -0.3, 0.3, 0.8, 1.4], numbers[:, 8])]
+    gaps = np.where(numbers[:, 9] < -2.0, np.nan, numbers[:, 9])
+    columns = {f"x{place}": numbers[:, place] for place in range(8)}
+    return pa.table(columns | {"kind": pa.array(kind.tolist()), "gap": pa.array(gaps, from_pandas=True)})
+
+
+def rejections_of_dependent(case, seeds):
+    count = 0
+    for seed in seeds:
+        rng = np.random.default_rng([seed, 23])
+        left = ss.summarize(dressed(DEPENDENT[case](rng, ROWS)), 20, 0, random_state=seed)
+        count += left.compare(ss.summarize(dressed(DEPENDENT[case](rng, ROWS)), like=left, random_state=seed + 1)).rejects(0.05)
+    return count
+
+
+@pytest.mark.parametrize("case", DEPENDENT)
+def test_dependent_rows_are_rarely_called_a_change(case):
+    _, most = oracles.binomial_band(3, 0.1, 1 - 2e-3)
+    assert rejections_of_dependent(case, range(3)) <= most
+
+
+@pytest.mark.level
+@pytest.mark.parametrize("case", DEPENDENT)
+def test_dependent_rows_are_called_a_change_in_a_tenth_at_most(case, capsys):
+    count = rejections_of_dependent(case, range(1_000, 1_300))
+    with capsys.disabled():
+        print(f"{case:24} differs in {count / 3:.1f}%, at most 10%")  # noqa: T201
+    assert count <= 30

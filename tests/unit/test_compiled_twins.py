@@ -175,6 +175,27 @@ def accumulate():
     }
 
 
+def add_rows():
+    def rows(n, d, points, levels, n_held, dtype):
+        # Five features are folded into three, and two of three coordinates of the points into one.
+        targets = np.array([3, 3], WHOLE) if points else np.empty(0, WHOLE)
+        width = 4 if points else 3
+        signs = np.sign(normal(-(-d // 3), 3, dtype=dtype))
+        sums = (normal(width), np.arange(levels), *(normal(levels, each) for each in (3, width, width)))
+        held = np.array([1] * n_held + [0] * (levels - n_held), WHOLE)
+        return (
+            normal(n, d, dtype=dtype), signs, normal(n, 3), np.array([2, 0], WHOLE)[: targets.size], targets,
+            np.array([1.0, -1.0]), np.abs(normal(n)), *sums, held, normal(levels, width + 2), np.zeros(3, dtype),
+            np.zeros(width + 2),
+        )  # fmt: skip
+
+    return {
+        "from nothing": rows(11, 5, True, 4, 0, SINGLE),
+        "features alone": rows(3, 3, False, 3, 1, DOUBLE),
+        "up to the longest": rows(2, 4, False, 21, 21, SINGLE),
+    }
+
+
 def dot():
     return {f"of {n}": (normal(n, dtype=SINGLE), normal(n, dtype=SINGLE, seed=1)) for n in (0, 1, 37)}
 
@@ -353,6 +374,7 @@ CASES = {
     "sums._fold": fold,
     "sums.squared_norms": squared_norms,
     "sums.accumulate": accumulate,
+    "block_sums.add_rows": add_rows,
     "swaps.dot": dot,
     "swaps.leave_over": leave_over,
     "swaps.take_place": take_place,

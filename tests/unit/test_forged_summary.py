@@ -109,6 +109,13 @@ def test_nothing_changed_loads(data, tmp_path):
         (("stream", "held_out", "errors"), 0, np.inf, "the moments are not finite"),
         (("stream", "moments", "counts"), 0, 2**40, "another number of rows"),
         (("stream", "moments", "counts"), 1, 700, "another number of rows"),
+        (("stream", "dependence", "squares"), (0, 0), np.nan, "the block sums are impossible"),
+        (("stream", "dependence", "products"), (0, 0), 1e300, "the block sums are too large"),
+        (("stream", "dependence", "counts"), 1, 9_000, "another number of rows"),
+        (("stream", "dependence", "held"), -1, 9, "wait for impossible blocks"),
+        (("stream", "dependence", "held"), slice(None), 1, "wait for impossible blocks"),
+        (("stream", "dependence", "exponent"), None, 5_000, "impossible scale"),
+        (("stream", "dependence", "n_features"), None, 3, "of other rows"),
         # 2^exponent as a float64 is too large for it.
         (("stream", "moments", "counts"), 2, 2**62, "impossible scale"),
         (("stream", "plan", "feature_map", "spanned", "whitening"), (0, 0), np.nan, "the landmarks are impossible"),

@@ -61,8 +61,8 @@ def test_copies_and_vectors_are_pointed_out():
     (note,) = ss.summarize(table, 5, 0, random_state=0).notes
     assert (note.kind, note.column) == ("vector outweighed", "v")
     twice = {"x": np.repeat(X[:300], 2)}
-    (note,) = ss.summarize(twice, 5, 0, random_state=0).notes
-    assert note.kind == "copies"
+    dependent, note = ss.summarize(twice, 5, 0, random_state=0).notes
+    assert (dependent.kind, note.kind) == ("dependent rows", "copies")
     assert note.text.startswith("100% of all 600 rows have a twin among them")
 
 

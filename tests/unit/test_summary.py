@@ -373,5 +373,5 @@ def test_later_rows_may_be_empty_or_of_days():
 def test_the_share_of_a_column_counts_from_the_mean_under_the_null(n):
     """Of n rows at one value and n at another the pooled covariance has the trace MMD^2 n / (2 (2 n - 1))."""
     shares = np.full(n, 1.0 / n)
-    mmd, _, beyond = comparing._column_test([np.zeros((n, 1)), np.ones((n, 1))], [shares, shares])
+    mmd, _, beyond = comparing._column_test([np.zeros((n, 1)), np.ones((n, 1))], [shares, shares], [1.0, 1.0])
     assert beyond == pytest.approx(mmd**2 * (1.0 - 1.0 / (2 * n - 1)))

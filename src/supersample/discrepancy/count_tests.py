@@ -1,17 +1,28 @@
 """Two-sample tests of one column by counts of all rows: of a share, of values, and of values in order.
 
 None of them needs the rows, none uses bins that one sample chose, and none changes when the two samples change places. They
-assume that rows are independent of each other.
+assume that rows are independent of each other, or that the variance of means is larger by known factors: then a sample counts
+as that many times fewer rows (Rao and Scott 1981).
 """
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from scipy import special
 
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats, Indices, Mask
 
-__all__ = ["Ordered", "compare_ordered", "compare_shares", "compare_values", "expected_enough", "weighted_holm"]
+__all__ = [
+    "INDEPENDENT",
+    "Factors",
+    "Ordered",
+    "compare_ordered",
+    "compare_shares",
+    "compare_values",
+    "expected_enough",
+    "weighted_holm",
+]
 
 #: Rows that a value or a group of values must lead one to expect on either side for the chi-squared distribution to hold.
 _EXPECTED = 5.0
@@ -21,6 +32,11 @@ _MANY = 200.0
 _FAR = 60.0
 #: The share of all rows at either end whose origin is counted, and the fewest rows that these may be.
 _TAIL, _TAIL_ROWS = 0.005, 20
+#: A count this near to a whole number is one.
+_WHOLE = 1e-9
+#: Factors of the variances of means on the left and on the right.
+Factors = tuple[float, float]
+INDEPENDENT: Factors = (1.0, 1.0)
 #: The least p-value: none is 0.
 _LEAST = float(np.finfo(np.float64).tiny)
 
@@ -42,11 +58,14 @@ class Ordered(NamedTuple):
     high: int
 
 
-def compare_shares(left: int, n_left: int, right: int, n_right: int) -> float:
+def compare_shares(left: int, n_left: int, right: int, n_right: int, factors: Factors = INDEPENDENT) -> float:
     """Test whether `left` of n_left rows and `right` of n_right are one share.
 
-    Given their sum, `left` is hypergeometric: twice the smaller tail, or chi-squared where all counts are large.
+    Given their sum, `left` is hypergeometric: twice the smaller tail, or chi-squared where all counts are large. Counts that
+    are divided by factors are rounded towards each other.
     """
+    if factors != INDEPENDENT:
+        left, n_left, right, n_right = _fewer(left, n_left, right, n_right, factors)
     (n_left, left), (n_right, right) = sorted([(n_left, left), (n_right, right)])  # their order changes no digit
     total, rows = left + right, n_left + n_right
     if n_left == 0 or n_right == 0 or total in (0, rows):
@@ -66,13 +85,13 @@ def compare_shares(left: int, n_left: int, right: int, n_right: int) -> float:
     return float(min(1.0, max(2.0 * min(below, above), _LEAST)))
 
 
-def compare_values(left: Indices, right: Indices) -> float:
+def compare_values(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> float:
     """Test whether two samples have the same shares of values, given how often each value occurs, by Pearson's chi-squared.
 
     Values too rare to be tested by themselves count together.
     """
-    often = expected_enough(left, right)
-    columns = np.stack([left, right]).astype(np.float64)
+    often = expected_enough(left, right, factors)
+    columns = np.stack([left / factors[0], right / factors[1]])
     kept = columns[:, often]
     rest = columns[:, ~often].sum(axis=1, keepdims=True)
     if rest.sum() > 0:
@@ -88,13 +107,13 @@ def compare_values(left: Indices, right: Indices) -> float:
     return _chi2(float(((kept - expected) ** 2 / expected).sum(axis=0).sum()), kept.shape[1] - 1)
 
 
-def expected_enough(left: Indices, right: Indices) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
+def expected_enough(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> Mask:
     """Return which values are frequent enough to be tested by themselves: 5 of them are expected on either side."""
-    columns = np.stack([left, right]).astype(np.float64)
+    columns = np.stack([left / factors[0], right / factors[1]])
     return np.asarray(columns.sum(axis=0) * (columns.sum(axis=1).min() / max(columns.sum(), 1.0)) >= _EXPECTED)
 
 
-def compare_ordered(left: Indices, right: Indices) -> Ordered:
+def compare_ordered(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> Ordered:
     """Test two samples of numbers, given counts of values in increasing order.
 
     Location, spread and shape are tested by the mean scores of the two samples: with u the mid-rank of a value among all rows
@@ -102,16 +121,17 @@ def compare_ordered(left: Indices, right: Indices) -> Ordered:
     cosines (Neyman 1937). Values are joined with their neighbours until 5 of them are expected on either side. The tails, of
     which such groups tell nothing, are tested by the share of either sample in the lowest and highest 0.5% of all rows.
     """
-    both = (left + right).astype(np.float64)
-    sizes = np.array([left.sum(), right.sum()], dtype=np.float64)
+    fewer = left / factors[0], right / factors[1]
+    both = fewer[0] + fewer[1]
+    sizes = np.array([left.sum() / factors[0], right.sum() / factors[1]])
     if both.size < 2 or sizes.min() == 0:
         return Ordered(1.0, 1.0, 1.0, 1.0, 1.0, 0.0, 0.0, 0, max(both.size - 1, 0))
     groups = _groups(both, _EXPECTED * sizes.sum() / sizes.min())
-    pair = np.stack([np.bincount(groups, weights=each) for each in (left, right)]).astype(np.float64)
+    pair = np.stack([np.bincount(groups, weights=each) for each in fewer]).astype(np.float64)
     location, spread, shape, moves, widens = _by_scores(pair, sizes)
     low, high = _tails(both)
     low_tail, high_tail = (
-        compare_shares(int(left[part].sum()), int(sizes[0]), int(right[part].sum()), int(sizes[1]))
+        compare_shares(int(left[part].sum()), int(left.sum()), int(right[part].sum()), int(right.sum()), factors)
         for part in (slice(None, low + 1), slice(high, None))
     )
     return Ordered(location, spread, shape, low_tail, high_tail, moves, widens, low, high)
@@ -129,6 +149,18 @@ def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:
     adjusted = np.empty_like(pvalues)
     adjusted[order] = np.minimum(np.maximum.accumulate(steps), 1.0)
     return adjusted
+
+
+def _fewer(left: int, n_left: int, right: int, n_right: int, factors: Factors) -> tuple[int, int, int, int]:
+    """Return counts divided by the factors, in whole rows: shares may come nearer to each other, never farther apart."""
+    sizes = [max(1, round(size / factor)) for size, factor in zip((n_left, n_right), factors, strict=True)]
+    counts = [size * count / max(rows, 1) for size, count, rows in zip(sizes, (left, right), (n_left, n_right), strict=True)]
+    larger = int(right * n_left > left * n_right)
+    ends = [0, 0]
+    ends[larger], ends[1 - larger] = math.floor(counts[larger] + _WHOLE), math.ceil(counts[1 - larger] - _WHOLE)
+    if ends[larger] * sizes[1 - larger] <= ends[1 - larger] * sizes[larger]:
+        return 0, sizes[0], 0, sizes[1]
+    return ends[0], sizes[0], ends[1], sizes[1]
 
 
 def _by_scores(pair: Floats, sizes: Floats) -> tuple[float, float, float, float, float]:

@@ -53,12 +53,14 @@ def normal_scores(sides: Sequence[Floats], there: Sequence[Mask], weights: Seque
     return out
 
 
-def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], most: int) -> list[Pair] | None:
+def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], factors: Sequence[Floats], most: int) -> list[Pair] | None:
     """Test whether the mean product of any two columns of scores differs between two samples.
 
-    sides: rows x columns each; shares: the share of a sample that each row represents. Each product is tested by its means and
-    its variance over both samples, so that no distribution is assumed. Return the pairs that differ most, at most so many, with
-    p-values adjusted by Bonferroni's rule; None if there are too few rows to test any. O(rows columns^2).
+    sides: rows x columns each; shares: the share of a sample that each row represents; factors: by which the variance of each
+    column's mean is larger than that of independent rows. That of a product is taken to be the smaller one of its columns: it
+    is so for copies of rows, and no more for normal series, whose products forget faster than they do. Each product is tested
+    by its means and its variance over both samples, so that no distribution is assumed. Return the pairs that differ most, at
+    most so many, with p-values adjusted by Bonferroni's rule; None if there are too few rows to test any. O(rows columns^2).
     """
     sizes = [1.0 / float(each @ each) for each in shares]
     n_columns = sides[0].shape[1]
@@ -70,7 +72,8 @@ def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], most: int) 
     centre = parts[0] * means[0] + parts[1] * means[1]
     variance = parts[0] * squares[0] + parts[1] * squares[1] - centre**2
     first, second = np.triu_indices(n_columns, 1)
-    spread = np.maximum(variance[first, second], 0.0) * (1.0 / sizes[0] + 1.0 / sizes[1])
+    fewer = [size / np.minimum(each[first], each[second]) for size, each in zip(sizes, factors, strict=True)]
+    spread = np.maximum(variance[first, second], 0.0) * (1.0 / fewer[0] + 1.0 / fewer[1])
     gap = (means[1] - means[0])[first, second]
     there = spread > 0
     pvalues = np.ones(first.size)

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
+from supersample._text import about
 from supersample.report import words
 from supersample.report.cells import clean
 from supersample.report.distributions import Distribution, distribution_of
@@ -86,6 +87,7 @@ def view_of_comparison(
             ),
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
+            *(Fact("Rows", "in tests", clean(each, 200)) for each in compared.corrected_in_words()),
             Fact("p-values of columns", "adjusted", "for the number of tests, so that 5% holds for all of them together"),
         ),
     )
@@ -104,8 +106,8 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
 def facts_of(compared: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
     """Return the numbers of a comparison, with what each is."""
     return (
-        Fact("rows on the left", words.count(compared.n_left), names[0]),
-        Fact("rows on the right", words.count(compared.n_right), names[1]),
+        Fact("rows on the left", words.count(compared.n_left), names[0] + _counted(compared, 0)),
+        Fact("rows on the right", words.count(compared.n_right), names[1] + _counted(compared, 1)),
         Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
         Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance"),
     )
@@ -123,6 +125,13 @@ def change_lines(compared: Comparison) -> tuple[ChangeLine, ...]:
         )
         for column in compared.columns
     )
+
+
+def _counted(compared: Comparison, side: int) -> str:
+    """Say as how many rows a side counts in tests, if these are fewer since rows depend on those before them."""
+    if compared.effective_rows is None or compared.dependence[side] == 1.0:
+        return ""
+    return f"; in tests about {about(compared.effective_rows[side])}, since rows depend on those before them"
 
 
 def _map_and_order(left: Summary, right: Summary) -> tuple[Map, list[str]]:

@@ -12,9 +12,10 @@ import numpy as np
 
 from supersample._text import amount
 from supersample._typing import Floats, Indices
-from supersample.discrepancy.count_tests import compare_ordered, compare_shares, compare_values, expected_enough
+from supersample.discrepancy.count_tests import Factors, compare_ordered, compare_shares, compare_values, expected_enough
 from supersample.profile import ColumnProfile
 from supersample.profile.numbers import Numbers
+from supersample.summary.depending import ColumnFactors
 
 __all__ = ["Finding", "Verdict", "findings", "verdict_of"]
 
@@ -64,29 +65,32 @@ def verdict_of(found: Sequence[Finding], at_least: float) -> Verdict:
     return Verdict(told[0][0] if told else 1.0, largest, tuple(told))
 
 
-def findings(left: ColumnProfile, right: ColumnProfile, role: str, *, sampled: Finding, min_count: int) -> Iterator[Finding]:
+def findings(
+    left: ColumnProfile, right: ColumnProfile, role: str, *, sampled: Finding, min_count: int, factors: Sequence[ColumnFactors]
+) -> Iterator[Finding]:
     """Yield the answers about a column, from the profiles of both sides.
 
-    sampled: the answer from samples of both sides, which is used for values that are not counted. min_count: values that are
-    rarer on both sides are not named.
+    factors: of the variances of means, on both sides, where rows depend on each other. sampled: the answer from samples of both
+    sides, which is used for values that are not counted. min_count: values that are rarer on both sides are not named.
     """
+    values, absent = (factors[0].values, factors[1].values), (factors[0].missing, factors[1].missing)
     for kind, counts in (("missing", (left.missing, right.missing)), ("unreadable", (left.unreadable, right.unreadable))):
         if any(counts):
             shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
-            pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows)
+            pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows, absent)
             yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
     if role == "number" and _few(left, right):
-        yield _of_values(left, right, min_count)
-        yield from (each for each in _of_numbers(left, right) if each.weight == _LOCATION)
+        yield _of_values(left, right, min_count, values)
+        yield from (each for each in _of_numbers(left, right, values) if each.weight == _LOCATION)
     elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
-        yield from _of_numbers(left, right)
+        yield from _of_numbers(left, right, values)
     elif role in ("category", "boolean") and _exact(left, right):
-        yield _of_values(left, right, min_count)
+        yield _of_values(left, right, min_count, values)
     else:
         yield sampled._replace(weight=_LOCATION)
 
 
-def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Finding:
+def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors) -> Finding:
     assert left.frequent is not None and right.frequent is not None  # noqa: PT018
     hashes = np.union1d(left.frequent.hashes, right.frequent.hashes)
     counts = [_aligned(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
@@ -99,8 +103,10 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Fin
     sizes = [max(int(each.sum()), 1) for each in counts]
     shares = [each / size for each, size in zip(counts, sizes, strict=True)]
     gaps, common = shares[1] - shares[0], (counts[0] + counts[1]) / sum(sizes)
-    clear = np.abs(gaps) / np.sqrt(np.maximum(common * (1.0 - common), 1e-300) * (1.0 / sizes[0] + 1.0 / sizes[1]))
-    clear[~expected_enough(*counts)] = 0.0
+    clear = np.abs(gaps) / np.sqrt(
+        np.maximum(common * (1.0 - common), 1e-300) * (factors[0] / sizes[0] + factors[1] / sizes[1])
+    )
+    clear[~expected_enough(counts[0], counts[1], factors)] = 0.0
     # Of two values, the rarer one says it all.
     order = np.lexsort((common, -np.round(clear, 9)))[: _NAMED if hashes.size > 2 else 1]
     said = [
@@ -111,7 +117,8 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int) -> Fin
         for rank, place in enumerate(order)
         if clear[place] > (0.0 if rank == 0 else _CLEAR)
     ]
-    return Finding(compare_values(*counts), _LOCATION, float(np.abs(gaps).max(initial=0.0)), ", ".join(said) or "rare values")
+    pvalue = compare_values(counts[0], counts[1], factors)
+    return Finding(pvalue, _LOCATION, float(np.abs(gaps).max(initial=0.0)), ", ".join(said) or "rare values")
 
 
 def _named(value: str, *, quoted: bool) -> str:
@@ -129,12 +136,12 @@ def _change_of_value(name: str | None, before: float, after: float) -> str:
     return f"{value} {_percents(before, after)}"
 
 
-def _of_numbers(left: ColumnProfile, right: ColumnProfile) -> Iterator[Finding]:
+def _of_numbers(left: ColumnProfile, right: ColumnProfile, factors: Factors) -> Iterator[Finding]:
     counts, lows, highs = _buckets(left, right)
     sizes = [max(int(each.sum()), 1) for each in counts]
     if min(each.sum() for each in counts) == 0:
         return
-    found = compare_ordered(*counts)
+    found = compare_ordered(*counts, factors)
     apart = np.abs(np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1])
     distance = float(apart.max(initial=0.0))
     yield Finding(found.location, _LOCATION, distance, _moved(left, right, found.moves))

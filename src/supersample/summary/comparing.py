@@ -5,7 +5,7 @@ joint test, of all columns in the kernel together, has 30%, or 40% where no pair
 p-value of the comparison is the smallest adjusted one, so that it can never say something else than the list of columns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,10 +20,10 @@ from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
 from supersample.records.encoding import require_same
-from supersample.selection.stream import background
-from supersample.selection.stream.lifecycle import Stream, drain
+from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
+from supersample.summary.depending import ColumnFactors, Factors, drained, factors_of, shaped
 from supersample.summary.state import Running, require_same_maps
 
 __all__ = ["compare"]
@@ -51,10 +51,15 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
     """
     require_same(left.encoding, right.encoding)
-    first, second = _drained(left), _drained(right)
+    first, second = drained(left), drained(right)
     require_same_maps(first, second)
-    samples = _embedded(first), _embedded(second)
-    test = compare_embedded(*samples)
+    known = factors_of(left, first), factors_of(right, second)
+    factors = known[0] or Factors(), known[1] or Factors()
+    samples = _embedded(first, factors[0]), _embedded(second, factors[1])
+    test = compare_embedded(
+        samples[0]._replace(features=shaped(samples[0].features, first, factors[0])),
+        samples[1]._replace(features=shaped(samples[1].features, second, factors[1])),
+    )
     witness = samples[0].mean - samples[1].mean
     joint = TestResult(
         statistic=test.statistic,
@@ -68,7 +73,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    pvalue, columns, pairs = _columns(left, right, first, second, joint.pvalue, at_least)
+    pvalue, columns, pairs = _columns((left, right), (first, second), factors, joint.pvalue, at_least)
     return Comparison(
         **(vars(joint) | {"pvalue": pvalue}),
         columns=columns,
@@ -76,20 +81,18 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         joint=joint,
         left_rows=_telling_rows(left, first, samples[0].features @ witness),
         right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
+        effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
+        dependence=(factors[0].joint, factors[1].joint),
+        dependent=tuple(name for name in left.encoding.groups() if max(each.of(name).largest for each in factors) > 1.0),
     )
 
 
-def _drained(state: Running) -> Stream:
-    held = drain(state.stream)
-    return replace(held, background=background.settled(held.background, held.settings.n_background))
-
-
-def _embedded(state: Stream) -> Embedded:
+def _embedded(state: Stream, factors: Factors) -> Embedded:
     sums = state.moments.sums()
     rows = state.background.rows
     features = state.fixed_plan.feature_map.transform(rows.points).astype(np.float64)
     return Embedded(
-        state.moments.mean(), state.moments.effective_rows, features, state.background.shares(), _ratios(state),
+        state.moments.mean(), state.moments.effective_rows / factors.joint, features, state.background.shares(), _ratios(state),
         float(sums[-1] / sums[-2]),
     )  # fmt: skip
 
@@ -100,18 +103,23 @@ def _ratios(state: Stream) -> Floats:
 
 
 def _columns(
-    left: Running, right: Running, first: Stream, second: Stream, joint: float, at_least: float
-) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:
+    states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors], joint: float,
+    at_least: float,
+) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:  # fmt: skip
     """Test each column and pairs of them; return the smallest adjusted p-value, the joint test's included, and the changes."""
-    shares = [each.background.shares() for each in (first, second)]
-    roles = {note.name: note.kind for note in left.encoding.notes}
+    shares = [each.background.shares() for each in streams]
+    roles = {note.name: note.kind for note in states[0].encoding.notes}
     names, found, paired = [], [], _Scores(shares)
-    for (name, mine), (_, theirs) in zip(_blocks(left, first), _blocks(right, second), strict=True):
-        mmd, pvalue, excess = _column_test([mine, theirs], shares)
+    blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
+    for (name, mine), (_, theirs) in zip(*blocks, strict=True):
+        own = [each.of(name) for each in factors]
+        of_samples = [each.sampled(max(mean.values, mean.missing)) for each, mean in zip(factors, own, strict=True)]
+        mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
         names.append(name)
-        found.append((mmd, excess, verdict_of(_findings(left, right, name, roles[name], mmd, pvalue), at_least)))
+        answers = _findings(states, name, roles[name], Finding(pvalue, 1.0, mmd, _SAMPLED.get(roles[name], "its values")), own)
+        found.append((mmd, excess, verdict_of(answers, at_least)))
         if roles[name] in ("number", "boolean"):
-            paired.add(name, [mine, theirs])
+            paired.add(name, [mine, theirs], [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)])
     pairs = paired.test(at_least)
     together = [] if pairs is None else [min(each.pvalue for each in pairs)]
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
@@ -133,11 +141,13 @@ class _Scores:
         self.shares = shares
         self.names: list[str] = []
         self.scores: list[list[Floats]] = []
+        self.factors: list[list[float]] = []
         # Each sample counts by its size, as the rows would if they lay in one table.
         self.weights = [each / float(each @ each) for each in shares]
 
-    def add(self, name: str, sides: list[Floats]) -> None:
+    def add(self, name: str, sides: list[Floats], factors: list[float]) -> None:
         self.names.append(name)
+        self.factors.append(factors)
         self.scores.append(normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights))
 
     def test(self, at_least: float) -> list[PairChange] | None:
@@ -148,7 +158,7 @@ class _Scores:
         if len(self.names) < 2:
             return None
         sides = [np.stack([each[side] for each in self.scores], axis=1) for side in (0, 1)]
-        pairs = compare_pairs(sides, self.shares, _KEPT_PAIRS)
+        pairs = compare_pairs(sides, self.shares, list(np.array(self.factors).T), _KEPT_PAIRS)
         if pairs is None:
             return None
         return [
@@ -157,16 +167,18 @@ class _Scores:
         ]
 
 
-def _findings(left: Running, right: Running, name: str, role: str, mmd: float, pvalue: float) -> list[Finding]:
+def _findings(
+    states: tuple[Running, Running], name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors]
+) -> list[Finding]:
     """Return the answers about a column: from the profiles of all rows, or from the background samples where there are none.
 
     Profiles count rows, so they say nothing of rows with weights.
     """
-    sampled = Finding(pvalue, 1.0, mmd, _SAMPLED.get(role, "its values"))
+    left, right = states
     if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
         return [sampled]
-    rarest = max(each.request.options.min_count for each in (left, right))
-    return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest))
+    rarest = max(each.request.options.min_count for each in states)
+    return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors))
 
 
 def _told(verdict: Verdict, adjusted: float) -> str:
@@ -191,9 +203,12 @@ def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
         yield block.name, out
 
 
-def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, float, float]:
-    """Return MMD, p-value, and MMD^2 beyond its mean under the null, of some coordinates."""
-    sizes = [1.0 / float(each @ each) for each in shares]
+def _column_test(sides: list[Floats], shares: list[Floats], factors: list[float]) -> tuple[float, float, float]:
+    """Return MMD, p-value, and MMD^2 beyond its mean under the null, of some coordinates of the background samples.
+
+    factors: of the variances of the samples' means.
+    """
+    sizes = [1.0 / float(each @ each) / factor for each, factor in zip(shares, factors, strict=True)]
     means = [share @ side for share, side in zip(shares, sides, strict=True)]
     middle = (sizes[0] * means[0] + sizes[1] * means[1]) / sum(sizes)
     spread = sum(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from supersample._text import about
 from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
 
@@ -79,6 +80,10 @@ class Comparison(TestResult):
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level. left_rows, right_rows: rows
     of each side that are most typical of it and least of the other. summaries: the two that were compared, as they were then;
     `report` reads them, and it is None for a comparison made by hand.
+    effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
+    earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
+    rows are independent. dependent: the columns in which rows of either side depend on those before them; their tests count
+    fewer rows, too.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -94,6 +99,9 @@ class Comparison(TestResult):
     joint: TestResult | None = None
     left_rows: Any = None
     right_rows: Any = None
+    effective_rows: tuple[float, float] | None = None
+    dependence: tuple[float, float] = (1.0, 1.0)
+    dependent: tuple[str, ...] = ()
     summaries: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -144,6 +152,8 @@ class Comparison(TestResult):
             "joint_pvalue": self.pvalue if self.joint is None else self.joint.pvalue,
             "differs": self.rejects(),
             "rows": [self.n_left, self.n_right],
+            "effective_rows": None if self.effective_rows is None else list(self.effective_rows),
+            "dependent": list(self.dependent),
             "changed": list(self.changed),
             "columns": [vars(each) for each in self.columns],
             "pairs": [vars(each) | {"columns": list(each.columns)} for each in self.pairs_at(LEVEL)],
@@ -164,6 +174,7 @@ class Comparison(TestResult):
         none = alone if self.rejects(level) else "none"
         lines = [
             f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {shown} level",
+            *(f"  rows     {each}" for each in self.corrected_in_words()),
             f"  p-value  {self.pvalue:.4g} {together}",
             f"  MMD      {self.mmd:.4g}{joint}",
             *(["  columns  " + none] if not changed else []),
@@ -177,6 +188,17 @@ class Comparison(TestResult):
             lines.append(f"           and {len(changed) - _LISTED} more: {', '.join(each.name for each in changed[_LISTED:])}")
         lines += [f"  together {each.in_words()}" for each in pairs[:_TOLD]]
         return "\n".join(lines)
+
+    def corrected_in_words(self) -> tuple[str, ...]:
+        """Return what the tests made of rows that depend on those before them; nothing if rows are independent."""
+        if self.effective_rows is None:
+            return ("taken to be independent: a summary of an earlier version did not measure whether they are",)
+        more = f" and {len(self.dependent) - _TOLD} more" if len(self.dependent) > _TOLD else ""
+        where = f" in {', '.join(self.dependent[:_TOLD])}{more}" if self.dependent else ""
+        if max(self.dependence) > 1.0:
+            left, right = (about(each) for each in self.effective_rows)
+            return (f"count as about {left} and {right} in tests: they depend on those before them{where}",)
+        return (f"depend on those before them{where}: its tests count fewer",) if where else ()
 
     @property
     def n_tests(self) -> int:

@@ -13,9 +13,8 @@ from supersample.profile.frequent import LONGEST
 from supersample.profile.wording import distinct_text
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
-from supersample.selection.stream import background
-from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import WARM_UP
+from supersample.summary.depending import drained, told
 from supersample.summary.state import Running
 
 __all__ = ["Note", "grouped", "notes_of"]
@@ -89,6 +88,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *(note for note in read if note.kind == "read in part"),
         *(note for column in columns for note in _far_values(column.profile)),
         *_first_rows(state),
+        *(Note(*each) for each in told(state)),
         *_labels(state, columns),
         *(note for note in read if note.kind != "read in part"),
         *_left_out(columns),
@@ -188,8 +188,7 @@ def _left_out(columns: list[_Column]) -> Iterator[Note]:
 
 def _copies(state: Running) -> Iterator[Note]:
     """Estimate how many rows are copies of others, from the background sample."""
-    held = drain(state.stream)
-    rows = background.settled(held.background, held.settings.n_background).rows.points
+    rows = drained(state).background.rows.points
     if len(rows) < 2:
         return
     _, counts = np.unique(rows, axis=0, return_counts=True)

@@ -140,6 +140,8 @@ class Running:
         held.check()
         require(replace(held, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
         require(self.stream.width == self.encoding.width, "encoding and stream differ in width")
+        blocks = self.stream.dependence
+        require(blocks is None or blocks.widths == self.encoding.group_widths(), "the block sums are of other columns")
         self.stream.check(self.kept.positions)
         hidden = self.request.options.redact
         _check_profile(self.redacted, self.schema, hidden, self.n_seen)
@@ -314,7 +316,7 @@ def _running_like(state: WarmUp, encoding: Encoding, first: pa.RecordBatch) -> R
 
 def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
     plan = None if state.maps is None else state.maps.plan
-    started = stream.init(settings, encoding.width, plan)
+    started = stream.init(settings, encoding.width, plan, encoding.group_widths())
     profile = profiles.init(_column_plans(encoding, state.schema))
     kept = RowStore.none(state.schema)
     return Running(state.request, state.schema, kept, encoding, started, (), plan, profile, state.redacted)

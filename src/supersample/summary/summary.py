@@ -72,6 +72,17 @@ class Summary:
         return self._snapshot.state.n_seen
 
     @property
+    def effective_rows(self) -> float:
+        """How many independent rows of equal weight tell as much about means as the rows seen: what counts in `compare`.
+
+        (sum w)^2 / sum w^2, all rows if they have no weights, divided by the factor by which the variance of a mean is larger
+        than that of independent rows, where rows depend on those before them. The factor is measured by the sums of blocks of
+        consecutive rows, of all columns in the kernel together. Rows that were shuffled before they came do not show how they
+        depend on each other.
+        """
+        return self._ready().effective_rows
+
+    @property
     def prototypes(self) -> pa.Table:
         """The rows that represent the data, in the order of the stream.
 
@@ -248,8 +259,9 @@ class Summary:
         of all rows: its statistic is |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with
         null="spectral". Each column is tested by itself, by the profiles of all rows: missing values, shares of values, and
         location, spread, shape and tails of numbers; text, vectors, more than 256 categories and rows with weights by the
-        background samples. So are the correlations of pairs of columns. One must have been made with `summarize(..., like=...)`
-        the other. O(B (D^2 + columns^2)) for B background rows.
+        background samples. So are the correlations of pairs of columns. Where rows depend on those before them, they count as
+        fewer in each test (`effective_rows`). One must have been made with `summarize(..., like=...)` the other.
+        O(B (D^2 + columns^2)) for B background rows.
 
         at_least: the smallest difference that matters; tests that find a smaller one count for nothing. It is a share of the
         rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a
@@ -288,6 +300,7 @@ class Summary:
         return {
             "source": self.source,
             "n_seen": now.state.n_seen,
+            "effective_rows": now.effective_rows,
             "n_prototypes": int(outcome.prototypes.size),
             "n_criticisms": int(outcome.criticisms.size),
             "mmd": outcome.mmd,

@@ -89,6 +89,23 @@ class Encoding:
         ends = np.cumsum([0, *(block.width for block in self.blocks)])
         return {block.name: slice(int(a), int(b)) for block, a, b in zip(self.blocks, ends[:-1], ends[1:], strict=True)}
 
+    def groups(self) -> dict[str, tuple[int, int]]:
+        """Return which group of coordinates holds the values of each column, and which marks its missing ones.
+
+        Groups are counted from 0 in the order of coordinates; `group_widths` has their numbers of coordinates.
+        """
+        ends = np.cumsum([1 + block.missing for block in self.blocks]).tolist()
+        last = ends[-1] if ends else 0
+        return {
+            block.name: (end - 1 - block.missing, end - 1 if block.missing else last)
+            for block, end in zip(self.blocks, ends, strict=True)
+        }
+
+    def group_widths(self) -> tuple[int, ...]:
+        """Return the number of coordinates of each group: values and marks of missing ones by column, then the last one."""
+        widths = [[block.size, 1] if block.missing else [block.size] for block in self.blocks]
+        return (*(each for part in widths for each in part), 1)
+
     def reach(self) -> Floats:
         """Return an upper bound of the absolute value of each coordinate."""
         sizes = [np.full(block.width, block.reach) for block in self.blocks]

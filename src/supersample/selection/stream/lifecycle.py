@@ -7,6 +7,7 @@ position in the stream, so the result does not depend on the batches; rows that 
 result works on a copy.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ from supersample._typing import Features, Floats, Indices
 from supersample.embedding import moments
 from supersample.embedding.moments import Moments
 from supersample.selection.pool import ExactPool, embedded, explain
-from supersample.selection.stream import background, rare
+from supersample.selection.stream import background, dependence, rare
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.calibration import Control, Target, target_of
 from supersample.selection.stream.criticisms import Criticisms
@@ -59,8 +60,12 @@ class Selected:
     control: Control | None
 
 
-def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
-    """Return a stream that has seen nothing; with another stream's plan, it can be merged with that stream."""
+def init(settings: Settings, width: int, plan: Plan | None = None, widths: Sequence[int] = ()) -> Stream:
+    """Return a stream that has seen nothing; with another stream's plan, it can be merged with that stream.
+
+    widths: the numbers of coordinates of the groups that a point consists of, whose dependence on earlier rows is measured
+    one by one; empty for that of the features alone.
+    """
     check_settings(settings, width)
     state = Stream(
         settings=settings,
@@ -76,6 +81,7 @@ def init(settings: Settings, width: int, plan: Plan | None = None) -> Stream:
         criticisms=Criticisms.empty(settings.n_held_criticisms, width, 0),
         background=background.init(width),
         rare=rare.init(settings.n_rare, width),
+        dependence=dependence.init(0, widths),
     )
     return state if plan is None else _begin(state, plan)
 
@@ -182,6 +188,7 @@ def _begin(state: Stream, plan: Plan) -> Stream:
         held_out=moments.init(plan.held_out.n_features),
         reservoir=Reservoir.empty(state.settings.n_prototypes, state.width, n_features),
         criticisms=Criticisms.empty(state.settings.n_held_criticisms, state.width, n_features),
+        dependence=None if state.dependence is None else dependence.init(n_features, state.dependence.widths),
     )
 
 
@@ -225,6 +232,7 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     seed = settings.seed.child("stream").child(settings.stream)
     held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
     sample = background.update(state.background, rows, settings.n_background, seed.child("background").child(state.chunks))
+    depending = None if state.dependence is None else dependence.update(state.dependence, chunk.features, rows)
     singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
     sums, n_used = state.moments, state.n_used
     start = 0
@@ -244,7 +252,10 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
                 _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
         start = stop
     low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map.transform)
-    return replace(state, moments=sums, held_out=held_out, background=sample, rare=low, n_used=n_used, chunks=state.chunks + 1)
+    return replace(
+        state, moments=sums, held_out=held_out, background=sample, rare=low, dependence=depending, n_used=n_used,
+        chunks=state.chunks + 1,
+    )  # fmt: skip
 
 
 def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:

@@ -10,8 +10,9 @@ from supersample.embedding import moments
 from supersample.errors import MismatchError
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import kernel_block
-from supersample.selection.stream import background, rare
+from supersample.selection.stream import background, dependence, rare
 from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.dependence import Dependence
 from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import Plan
 from supersample.selection.stream.reservoir import Reservoir
@@ -45,11 +46,18 @@ def merge(left: Stream, right: Stream) -> Stream:
         moments=moments.merge(left.moments, right.moments),
         held_out=moments.merge(left.held_out, right.held_out),
         background=background.merge(left.background, right.background, left.settings.n_background),
+        dependence=_merged_dependence(left, right),
     )
     low = rare.merge(left.rare, right.rare, merged.moments.mean(), merged.n_used, left.plan.feature_map.transform)
     merged = replace(merged, reservoir=_merged_reservoir(merged, left, right), rare=low)
     held = (left.criticisms.rows, right.criticisms.rows, left.reservoir.rows, right.reservoir.rows)
     return replace(merged, criticisms=_merged_criticisms(merged, Rows.joined(*held)))
+
+
+def _merged_dependence(left: Stream, right: Stream) -> Dependence | None:
+    """Return the block sums of both streams; None unless both have them, of the same groups of coordinates."""
+    mine, theirs = left.dependence, right.dependence
+    return None if mine is None or theirs is None or mine.widths != theirs.widths else dependence.merge(mine, theirs)
 
 
 def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:

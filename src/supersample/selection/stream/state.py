@@ -11,6 +11,7 @@ from supersample._typing import Indices
 from supersample.embedding.moments import Moments
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
+from supersample.selection.stream.dependence import Dependence
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings
 from supersample.selection.stream.rare import Rare
 from supersample.selection.stream.reservoir import Reservoir
@@ -35,16 +36,18 @@ __all__ = ["Stream"]
         "criticisms": instance_of(Criticisms),
         "background": instance_of(Background),
         "rare": optional(instance_of(Rare)),
+        "dependence": optional(instance_of(Dependence)),
     },
     make="restored",
-    absent={"rare": None},
+    absent={"rare": None, "dependence": None},
 )
 @dataclass(frozen=True)
 class Stream:
     """The complete state of a stream. Until the warm-up is over there is no plan, and all rows wait in `pending`.
 
     n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks. Rows of low density
-    are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer.
+    are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer. dependence: None if it was not measured,
+    as in files of earlier formats.
     """
 
     settings: Settings
@@ -60,6 +63,7 @@ class Stream:
     criticisms: Criticisms
     background: Background
     rare: Rare
+    dependence: Dependence | None = None
 
     @classmethod
     def restored(cls, *, criticisms: Criticisms, rare: Rare | None, settings: Settings, **fields: Any) -> "Stream":
@@ -111,6 +115,8 @@ class Stream:
         largest = 1.0 if kernel is None else FURTHEST * float(np.sqrt(kernel.largest))
         self.moments.check(n_features, self.n_used, largest)
         self.held_out.check(n_held_out, self.n_used, largest)
+        if self.dependence is not None:
+            self.dependence.check(n_features, self.width, self.n_used, largest)
         sample.check()
         reservoir.check(n_features, kernel)
         criticisms.check(n_features, kernel)

@@ -1,0 +1,120 @@
+"""How many independent rows a summary's rows are worth in tests, jointly and by column."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from supersample._text import about, plural
+from supersample._typing import Floats
+from supersample.discrepancy.variance_factor import variance_factor
+from supersample.selection.stream import background
+from supersample.selection.stream.lifecycle import Stream, drain
+from supersample.summary.state import Running
+
+__all__ = ["ColumnFactors", "Factors", "drained", "factors_of", "shaped", "told"]
+
+#: Background rows from which the dimensions of the coordinates are estimated.
+_SAMPLE = 1000
+
+
+@dataclass(frozen=True)
+class ColumnFactors:
+    """The factors of a column's values, and of its missing ones."""
+
+    values: float = 1.0
+    missing: float = 1.0
+
+    @property
+    def largest(self) -> float:
+        """The larger one of the two."""
+        return max(self.values, self.missing)
+
+
+@dataclass(frozen=True)
+class Factors:
+    """How many times larger variances of means are than those of independent rows; 1 where no dependence was found.
+
+    joint: of the features of all columns together. groups: of each group of coordinates (`Encoding.groups`). columns: by name.
+    share: the background sample's share of all rows.
+    """
+
+    joint: float = 1.0
+    groups: tuple[float, ...] = ()
+    columns: Mapping[str, ColumnFactors] = field(default_factory=dict)
+    share: float = 1.0
+
+    def of(self, name: str) -> ColumnFactors:
+        """Return the factors of a column; those of all together for one that is not in the kernel."""
+        return self.columns.get(name, ColumnFactors(self.joint, self.joint))
+
+    def sampled(self, factor: float) -> float:
+        """Return the factor of a mean over the background sample, given that of a mean over all rows.
+
+        Of n rows with factor v, m are drawn at random: two of them are neighbours m / n times as often.
+        """
+        return 1.0 + (factor - 1.0) * self.share
+
+
+def drained(state: Running) -> Stream:
+    """Return the stream of a settled state with all rows taken in and its background sample at its size."""
+    held = drain(state.stream)
+    return replace(held, background=background.settled(held.background, held.settings.n_background))
+
+
+def factors_of(state: Running, held: Stream) -> Factors | None:
+    """Return the factors of a state, given its drained stream; None if dependence was not measured."""
+    if held.dependence is None:
+        return None
+    points = held.background.rows.points[:_SAMPLE]
+    joint, groups = held.dependence.measured(held.fixed_plan.feature_map.transform(points), points)
+    n_tests = 1 + sum(len(group) for group in groups)
+    whole = variance_factor(*joint, n_tests)
+    each = [max((variance_factor(*measured, n_tests) for measured in group), default=whole) for group in groups]
+    columns = {name: ColumnFactors(each[values], each[missing]) for name, (values, missing) in state.encoding.groups().items()}
+    return Factors(whole, tuple(each), columns, len(held.background.rows) / max(held.n_used, 1))
+
+
+def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
+    """Return the features of background rows, changed so that their covariance has the shape of that of means; the trace stays.
+
+    The variance of a mean grows in the directions of the columns that depend on earlier rows, and less in others. So what the
+    coordinates of the columns explain of the features, by least squares, is stretched by the factors of the columns, and the
+    rest by one factor, with which the trace grows by the joint factor. Where all factors are equal, nothing changes.
+    """
+    shares, dependence = held.background.shares(), held.dependence
+    if dependence is None or max(factors.joint, *factors.groups, 1.0) == 1.0:
+        return features
+    coordinates, groups = dependence.coordinates(held.background.rows.points)
+    if not 0 < 2 * coordinates.shape[1] < len(features):
+        return features
+    roots, stretch = np.sqrt(shares)[:, None], np.sqrt(np.array(factors.groups))[groups]
+    centre = shares @ features
+    rest, known = roots * (features - centre), roots * (coordinates - shares @ coordinates)
+    slopes = np.linalg.lstsq(known, rest, rcond=1e-8)[0]
+    whole = float((rest * rest).sum())
+    grown = (known * stretch) @ slopes
+    rest -= known @ slopes
+    left, own = float((rest * rest).sum()), float((grown * grown).sum())
+    rest *= np.sqrt(max(1.0, (factors.joint * whole - own) / left)) if left > 0 else 1.0
+    grown += rest
+    total = float((grown * grown).sum())
+    return centre + grown / roots * np.sqrt(whole / total) if total > 0 else features
+
+
+def told(state: Running) -> Iterator[tuple[str, str | None, str]]:
+    """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text."""
+    held = drained(state)
+    factors = factors_of(state, held)
+    if factors is None:
+        text = "the summary was saved by an earlier version, which did not look whether rows depend on those before them"
+        yield "dependence not measured", None, f"{text}: tests take them to be independent"
+        return
+    rows, seen = held.moments.effective_rows, plural(state.n_seen, "row")
+    found: dict[str | None, float]
+    found = {None: factors.joint} if factors.joint > 1.0 else {name: each.values for name, each in factors.columns.items()}
+    for name, factor in found.items():
+        who, where = ("rows", "in tests") if name is None else ("its values", "in its tests")
+        text = f"{who} depend on those before them, or are sorted: {seen} count as about {about(rows / factor)} {where}"
+        if factor > 1.0:
+            yield "dependent rows", name, f"{text}; shuffled files hide this"
