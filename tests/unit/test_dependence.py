@@ -361,6 +361,10 @@ def test_one_dependent_column_stretches_the_joint_null():
     first, second = pair_of(*sides)
     found = first.compare(second)
     assert found.dependent == ("x0",)
+    assert "they depend on those before them in x0\n" in str(found)
+    assert "rows     depend on those before them in x0: their tests count fewer rows" in str(
+        replace(found, dependence=(1.0, 1.0))
+    )
     quantiles = found.joint.null_quantiles
     plain = without_measure(first).compare(without_measure(second)).joint.null_quantiles
     # The null grows by more than its mean does, since all that grows lies in one direction of many.

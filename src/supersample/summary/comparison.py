@@ -198,7 +198,7 @@ class Comparison(TestResult):
         if max(self.dependence) > 1.0:
             left, right = (about(each) for each in self.effective_rows)
             return (f"count as about {left} and {right} in tests: they depend on those before them{where}",)
-        return (f"depend on those before them{where}: its tests count fewer",) if where else ()
+        return (f"depend on those before them{where}: their tests count fewer rows",) if where else ()
 
     @property
     def n_tests(self) -> int:
