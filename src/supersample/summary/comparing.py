@@ -5,11 +5,10 @@ joint test, of all columns in the kernel together, has 30%, or 40% where no pair
 p-value of the comparison is the smallest adjusted one, so that it can never say something else than the list of columns.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats
@@ -25,13 +24,12 @@ from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
 from supersample.summary.state import Running, require_same_maps
+from supersample.summary.telling_rows import Group, Shown, telling_rows
 
 __all__ = ["compare"]
 
 #: Features of one column's test, and its fixed seed: the same two summaries always give the same answer.
 _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
-#: Rows shown of each side.
-_SHOWN = 10
 #: Parts of the level: of the joint test, and that of correlations in it, where there are any to test; columns share the rest.
 #: Most changes that are not in one column are in two; what is left for the joint test are those spread over many.
 _JOINT, _PAIRS = 0.4, 0.1
@@ -69,13 +67,19 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         null_quantiles=test.null_quantiles(),
     )
     pvalue, columns, pairs = _columns(left, right, first, second, joint.pvalue, at_least)
+    rows = telling_rows(
+        Shown(left, first, left.kept, witness),
+        Shown(right, second, right.kept, -witness),
+        [each.name for each in columns],
+        _named(pvalue, columns, pairs),
+    )
     return Comparison(
         **(vars(joint) | {"pvalue": pvalue}),
         columns=columns,
         pairs=pairs,
         joint=joint,
-        left_rows=_telling_rows(left, first, samples[0].features @ witness),
-        right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
+        left_rows=rows[0],
+        right_rows=rows[1],
     )
 
 
@@ -214,10 +218,10 @@ def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, floa
     return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
 
 
-def _telling_rows(state: Running, held: Stream, witness: Floats) -> pa.Table:
-    """Return the background rows with the largest witness, where it is positive."""
-    order = np.argsort(-witness, kind="stable")[:_SHOWN]
-    order = order[witness[order] > 0]
-    positions = held.background.rows.positions[order]
-    table = state.kept.at(positions)
-    return table.append_column("_row", pa.array(positions)).append_column("_witness", pa.array(witness[order]))
+def _named(pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange]) -> list[Group]:
+    """Return what changed, the clearest first: columns and pairs, or all columns if only the joint test says so."""
+    if pvalue > LEVEL:
+        return []
+    found = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
+    found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
+    return [group for _, group in sorted(found, key=lambda each: each[0])] or [(each.name,) for each in columns]

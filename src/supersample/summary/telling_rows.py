@@ -1,0 +1,245 @@
+"""Rows that show a change: a few of each side, no two alike, with how many times as common rows like them are there.
+
+Two rows are alike in some columns if they lie in the same classes of these (`row_classes.py`). For each row, the columns are
+chosen in which rows like it gained most: those that the verdict names, and one more where that tells clearly more.
+"""
+
+import hashlib
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from scipy import special
+
+from supersample._typing import Floats, Indices, Mask
+from supersample.selection.stream.lifecycle import Stream
+from supersample.summary.row_classes import Classes, classes_of
+from supersample.summary.row_store import RowStore
+from supersample.summary.state import Running
+
+__all__ = ["Group", "Shown", "telling_rows"]
+
+#: The columns of one change: one, or two that go together otherwise than before.
+Group = tuple[str, ...]
+#: Rows shown of each side.
+_SHOWN = 10
+#: Changes for which one more column is looked for, and columns among which it is: the clearest of both.
+_EXTENDED, _MORE_COLUMNS = 12, 40
+#: Added to each count, so that no ratio is infinite; standard errors that are taken off its logarithm.
+_ADDED, _ERRORS = 0.5, 2.0
+#: The chance that any of all kinds of rows looked at seems more common and is not.
+_CHANCE = 0.05
+#: One more column must make the ratio this many times as large, as a logarithm.
+_TELLS_MORE = float(np.log(1.5))
+
+
+class Shown(NamedTuple):
+    """A side whose rows are to be shown.
+
+    state, held: what is compared, and its stream with nothing pending. rows: the same rows as they came. witness: mean features
+    of this side minus those of the other.
+    """
+
+    state: Running
+    held: Stream
+    rows: RowStore
+    witness: Floats
+
+
+class _Like(NamedTuple):
+    """For each row of a side: how many times as common rows like it are here, and how many there are on both sides.
+
+    clear: the logarithm of the ratio less two standard errors; below 0 where it may be chance, given how many kinds of rows were
+    looked at. family: the columns in which they are alike, by place.
+    """
+
+    clear: Floats
+    ratio: Floats
+    count: Floats
+    other: Floats
+    family: Indices
+
+    def take(self, rows: Indices) -> "_Like":
+        """Return this for some rows."""
+        return _Like(*(each[rows] for each in self))
+
+    def or_else(self, other: "_Like", better: Mask) -> "_Like":
+        """Return the other for the rows where it is better."""
+        return _Like(*(np.where(better, new, old) for old, new in zip(self, other, strict=True)))
+
+
+def telling_rows(left: Shown, right: Shown, columns: Sequence[str], named: Sequence[Group]) -> tuple[pa.Table, pa.Table]:
+    """Return rows of both sides that show what changed, those whose kind gained most first; none if nothing is named.
+
+    columns: all that were compared, and named: what changed, the clearest first. Each change has a row on the sides where rows
+    like it are clearly more common, as far as ten rows go. The others are of the kinds that gained most, and unlike those
+    before them. O(rows log(rows)) for each of some hundred sets of columns.
+    """
+    if not named:
+        return _table(left), _table(right)
+    if _mark(left) <= _mark(right):
+        return _Sides(left, right, columns, named).tables()
+    second, first = _Sides(right, left, columns, named).tables()
+    return first, second
+
+
+def _mark(side: Shown) -> tuple[int, bytes]:
+    """Return what the sides are ordered by, so that the result does not depend on which is called left."""
+    rows = side.held.background.rows
+    return side.held.n_seen, hashlib.blake2b(rows.points.tobytes() + rows.positions.tobytes()).digest()
+
+
+class _Sides:
+    """Both sides with the classes of their rows, column by column."""
+
+    def __init__(self, first: Shown, second: Shown, columns: Sequence[str], named: Sequence[Group]) -> None:
+        self.shown = first, second
+        self.shares = _shares(first), _shares(second)
+        self.sizes = tuple(1.0 / float(each @ each) for each in self.shares)
+        self.classes = self._classes(columns)
+        places = {each.name: place for place, each in enumerate(self.classes)}
+        self.groups = [tuple(places[name] for name in group) for group in named]
+        self.families: list[tuple[int, ...]] = []
+
+    def _classes(self, columns: Sequence[str]) -> list[Classes]:
+        states = [each.state for each in self.shown]
+        encoding = states[0].encoding
+        blocks = {each.name: each for each in (*encoding.blocks, *encoding.aside)}
+        batches = [pa.RecordBatch.from_struct_array(each.kept.table.to_struct_array().combine_chunks()) for each in states]
+        profiles = None
+        if encoding.weight_column is None and states[0].profile is not None and states[1].profile is not None:
+            profiles = states[0].profile, states[1].profile
+        # Where the samples hold all rows, they are more exact than the histograms of the profiles.
+        whole = all(int((share > 0).sum()) >= each.held.n_seen for share, each in zip(self.shares, self.shown, strict=True))
+        found = []
+        for name in columns:
+            values = tuple(encoding.column(batch, name) for batch in batches)
+            of_all = None if profiles is None or whole else (profiles[0][name], profiles[1][name])
+            found.append(classes_of(blocks[name], (values[0], values[1]), self.shares, of_all))
+        return found
+
+    def tables(self) -> tuple[pa.Table, pa.Table]:
+        """Return the rows of both."""
+        told = [self._told(side) for side in (0, 1)]
+        clearest = [[float(each.clear.max(initial=-np.inf)) for each in of_side] for of_side in told]
+        out = []
+        for side, shown in enumerate(self.shown):
+            pairs = zip(clearest[side], clearest[1 - side], strict=True)
+            wanted = [mine > 0.0 or theirs <= min(mine, 0.0) for mine, theirs in pairs]
+            codes = np.stack([each.codes[side] for each in self.classes], axis=1)
+            rows, likes = _picked(told[side], wanted, codes)
+            order = np.argsort(-likes.ratio, kind="stable")
+            rows, likes = rows[order], likes.take(order)
+            words = [self._in_words(int(family), side, int(row)) for family, row in zip(likes.family, rows, strict=True)]
+            out.append(_table(shown, rows, likes, words))
+        return out[0], out[1]
+
+    def _told(self, side: int) -> list[_Like]:
+        """Return, for each change, in which columns rows are best taken for alike, and what follows from it."""
+        out = []
+        for place, group in enumerate(self.groups):
+            best = self._like(side, group, 1)
+            least = np.maximum(best.clear + _TELLS_MORE, 0.0)
+            others = [each for each in range(min(len(self.classes), _MORE_COLUMNS)) if each not in group]
+            for column in others if place < _EXTENDED else ():
+                more = self._like(side, (*group, column), len(others))
+                best = best.or_else(more, more.clear > np.maximum(best.clear, least))
+            out.append(best)
+        return out
+
+    def _like(self, side: int, family: tuple[int, ...], searched: int) -> _Like:
+        """Compare how common rows of the same classes in some columns are, for each row of a side.
+
+        searched: how many such sets of columns are looked at.
+        """
+        self.families.append(family)
+        classes = [self.classes[place] for place in family]
+        counts = classes[0].counts if len(family) == 1 else None
+        codes = [classes[0].codes[each] for each in (0, 1)]
+        if counts is None:
+            both = np.concatenate(classes[0].codes)
+            for each in classes[1:]:
+                both = np.unique(both * len(each.words) + np.concatenate(each.codes), return_inverse=True)[1]
+            codes = np.split(both, [self.shares[0].size])
+            size = int(both.max()) + 1
+            held = [np.bincount(code, weights=share, minlength=size) for code, share in zip(codes, self.shares, strict=True)]
+            found, rows = [share * each for share, each in zip(held, self.sizes, strict=True)], self.sizes
+            shown = [share * each.held.n_seen for share, each in zip(held, self.shown, strict=True)]
+        else:
+            found, rows, shown = list(counts.classes), counts.rows, list(counts.classes)
+        mine, theirs = found[side] + _ADDED, found[1 - side] + _ADDED
+        ratio = (mine / (rows[side] + 2.0 * _ADDED)) / (theirs / (rows[1 - side] + 2.0 * _ADDED))
+        errors = np.sqrt(1.0 / mine + 1.0 / theirs)
+        chance = np.log(ratio) + float(special.ndtri(_CHANCE / (mine.size * searched))) * errors
+        clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
+        code = codes[side]
+        parts = clear[code], ratio[code], shown[side][code], shown[1 - side][code]
+        return _Like(*parts, np.full(code.size, len(self.families) - 1))
+
+    def _in_words(self, family: int, side: int, row: int) -> str:
+        classes = [self.classes[place] for place in self.families[family]]
+        return ", ".join(f"{each.name} {each.words[int(each.codes[side][row])]}" for each in classes)
+
+
+def _shares(side: Shown) -> Floats:
+    """Return the share of its side that each row held represents: 0 for rows that are not of the background sample."""
+    out = np.zeros(side.state.kept.positions.size)
+    out[np.searchsorted(side.state.kept.positions, side.held.background.rows.positions)] = side.held.background.shares()
+    return out
+
+
+def _picked(told: Sequence[_Like], wanted: Sequence[bool], codes: Indices) -> tuple[Indices, _Like]:
+    """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
+
+    wanted: whether a change is to be shown on this side.
+    """
+    best = told[0]
+    for each in told[1:]:
+        best = best.or_else(each, each.clear > best.clear)
+    rows: list[int] = []
+    likes: list[_Like] = []
+    nearest = np.zeros(len(codes))  # the share of columns in which the most similar row chosen is alike
+
+    def add(row: int, like: _Like) -> None:
+        rows.append(row)
+        likes.append(like.take(np.array([row])))
+        np.maximum(nearest, (codes == codes[row]).mean(axis=1), out=nearest)
+
+    for change, asked in zip(told, wanted, strict=True):
+        shown = [row for row in rows if change.clear[row] > 0.0]
+        free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
+        if asked and not shown and free.size and len(rows) < _SHOWN:
+            add(int(free[np.lexsort((nearest[free], -change.clear[free]))[0]]), change)
+    while len(rows) < _SHOWN:
+        score = np.expm1(best.clear) * (1.0 - nearest)
+        row = int(np.argmax(score)) if score.size else 0
+        if not score.size or not score[row] > 0.0:
+            break
+        add(row, best)
+    none = best.take(np.empty(0, dtype=np.int64))
+    joined = _Like(*(np.concatenate(each) for each in zip(none, *likes, strict=True)))
+    return np.array(rows, dtype=np.int64), joined
+
+
+def _table(side: Shown, rows: Indices | None = None, likes: _Like | None = None, words: Sequence[str] = ()) -> pa.Table:
+    """Return some of the rows as they came, with what is said of them."""
+    chosen = np.empty(0, dtype=np.int64) if rows is None else rows
+    nothing = np.empty(0)
+    positions = side.state.kept.positions[chosen]
+    (batch,) = side.state.kept.table.take(pa.array(chosen)).combine_chunks().to_batches() or (None,)
+    features = np.empty((0, side.witness.size))
+    if batch is not None:
+        features = side.held.fixed_plan.feature_map.transform(side.state.encoding.points(batch)).astype(np.float64)
+    more = {
+        "_row": pa.array(positions),
+        "_ratio": pa.array(nothing if likes is None else likes.ratio),
+        "_count": pa.array(np.rint(nothing if likes is None else likes.count).astype(np.int64)),
+        "_other": pa.array(np.rint(nothing if likes is None else likes.other).astype(np.int64)),
+        "_like": pa.array(list(words), pa.string()),
+        "_witness": pa.array(features @ side.witness),
+    }
+    table = side.rows.at(positions)
+    for name, values in more.items():
+        table = table.append_column(name, values)
+    return table
