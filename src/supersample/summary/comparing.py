@@ -18,12 +18,13 @@ from supersample.discrepancy.pair_tests import compare_pairs, normal_scores
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
-from supersample.records.encoding import require_same
+from supersample.records.encoding import same_points
 from supersample.selection.stream import background
 from supersample.selection.stream.lifecycle import Stream, drain
+from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
-from supersample.summary.state import Running, require_same_maps
+from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
 
 __all__ = ["compare"]
@@ -44,13 +45,15 @@ _NO_SPREAD = 1e-24
 
 @one_blas_thread()
 def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
-    """Compare two settled states that share their encoding and feature maps. O(B D^2 + columns B F) for B background rows.
+    """Compare two settled states. O(B D^2 + columns B F) for B background rows.
 
+    Those that do not share their encoding and feature maps are compared by their background samples and profiles.
     at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
     """
-    require_same(left.encoding, right.encoding)
+    kept, notes = (left.kept, right.kept), ()
+    if not (same_points(left.encoding, right.encoding) and same_maps(left.stream, right.stream)):
+        left, right, notes = brought_together(left, right)
     first, second = _drained(left), _drained(right)
-    require_same_maps(first, second)
     samples = _embedded(first), _embedded(second)
     test = compare_embedded(*samples)
     witness = samples[0].mean - samples[1].mean
@@ -68,8 +71,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     )
     pvalue, columns, pairs = _columns(left, right, first, second, joint.pvalue, at_least)
     rows = telling_rows(
-        Shown(left, first, left.kept, witness),
-        Shown(right, second, right.kept, -witness),
+        Shown(left, first, kept[0], witness),
+        Shown(right, second, kept[1], -witness),
         [each.name for each in columns],
         _named(pvalue, columns, pairs),
     )
@@ -80,6 +83,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         joint=joint,
         left_rows=rows[0],
         right_rows=rows[1],
+        notes=notes,
     )
 
 

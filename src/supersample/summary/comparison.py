@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from supersample.discrepancy.result import TestResult
+from supersample.summary.notes import Note
 
 __all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange"]
 
@@ -79,6 +80,7 @@ class Comparison(TestResult):
     joint: TestResult | None = None
     left_rows: Any = None
     right_rows: Any = None
+    notes: tuple[Note, ...] = ()
 
     @property
     def mmd(self) -> float:

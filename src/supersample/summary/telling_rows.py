@@ -51,10 +51,11 @@ class _Like(NamedTuple):
     """For each row of a side: how many times as common rows like it are here, and how many there are on both sides.
 
     clear: the logarithm of the ratio less two standard errors; below 0 where it may be chance, given how many kinds of rows were
-    looked at. family: the columns in which they are alike, by place.
+    looked at. rank: the same, less what one more column tells against it. family: the columns in which they are alike, by place.
     """
 
     clear: Floats
+    rank: Floats
     ratio: Floats
     count: Floats
     other: Floats
@@ -116,6 +117,8 @@ class _Sides:
         for name in columns:
             values = tuple(encoding.column(batch, name) for batch in batches)
             of_all = None if profiles is None or whole else (profiles[0][name], profiles[1][name])
+            if of_all is not None and any(each.numbers is not None and each.numbers.count != each.count for each in of_all):
+                of_all = None  # of summaries made apart, whose numbers are those of the samples
             found.append(classes_of(blocks[name], (values[0], values[1]), self.shares, of_all))
         return found
 
@@ -139,19 +142,22 @@ class _Sides:
         """Return, for each change, in which columns rows are best taken for alike, and what follows from it."""
         out = []
         for place, group in enumerate(self.groups):
-            best = self._like(side, group, 1)
-            least = np.maximum(best.clear + _TELLS_MORE, 0.0)
+            plain, _ = self._like(side, group, 1)
+            best, least, doubt = plain, np.maximum(plain.clear + _TELLS_MORE, 0.0), np.zeros(plain.clear.size)
             others = [each for each in range(min(len(self.classes), _MORE_COLUMNS)) if each not in group]
             for column in others if place < _EXTENDED else ():
-                more = self._like(side, (*group, column), len(others))
+                more, variance = self._like(side, (*group, column), len(others))
                 best = best.or_else(more, more.clear > np.maximum(best.clear, least))
-            out.append(best)
+                # A row whose own kind did not gain is no good example of one that did. Few rows tell little: the logarithm of
+                # the ratio is drawn towards that without the column as if it had a standard deviation of 1 about it.
+                doubt = np.minimum(doubt, np.log(more.ratio / plain.ratio) / (1.0 + variance))
+            out.append(best._replace(rank=best.clear + doubt))
         return out
 
-    def _like(self, side: int, family: tuple[int, ...], searched: int) -> _Like:
+    def _like(self, side: int, family: tuple[int, ...], searched: int) -> tuple[_Like, Floats]:
         """Compare how common rows of the same classes in some columns are, for each row of a side.
 
-        searched: how many such sets of columns are looked at.
+        searched: how many such sets of columns are looked at. Also return the variance of the logarithm of the ratio.
         """
         self.families.append(family)
         classes = [self.classes[place] for place in family]
@@ -174,8 +180,8 @@ class _Sides:
         chance = np.log(ratio) + float(special.ndtri(_CHANCE / (mine.size * searched))) * errors
         clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
         code = codes[side]
-        parts = clear[code], ratio[code], shown[side][code], shown[1 - side][code]
-        return _Like(*parts, np.full(code.size, len(self.families) - 1))
+        parts = clear[code], clear[code], ratio[code], shown[side][code], shown[1 - side][code]
+        return _Like(*parts, np.full(code.size, len(self.families) - 1)), errors[code] ** 2
 
     def _in_words(self, family: int, side: int, row: int) -> str:
         classes = [self.classes[place] for place in self.families[family]]
@@ -196,7 +202,7 @@ def _picked(told: Sequence[_Like], wanted: Sequence[bool], codes: Indices) -> tu
     """
     best = told[0]
     for each in told[1:]:
-        best = best.or_else(each, each.clear > best.clear)
+        best = best.or_else(each, each.rank > best.rank)
     rows: list[int] = []
     likes: list[_Like] = []
     nearest = np.zeros(len(codes))  # the share of columns in which the most similar row chosen is alike
@@ -210,9 +216,9 @@ def _picked(told: Sequence[_Like], wanted: Sequence[bool], codes: Indices) -> tu
         shown = [row for row in rows if change.clear[row] > 0.0]
         free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
         if asked and not shown and free.size and len(rows) < _SHOWN:
-            add(int(free[np.lexsort((nearest[free], -change.clear[free]))[0]]), change)
+            add(int(free[np.lexsort((nearest[free], -change.rank[free]))[0]]), change)
     while len(rows) < _SHOWN:
-        score = np.expm1(best.clear) * (1.0 - nearest)
+        score = np.expm1(best.rank) * (1.0 - nearest)
         row = int(np.argmax(score)) if score.size else 0
         if not score.size or not score[row] > 0.0:
             break
