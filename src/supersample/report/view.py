@@ -140,7 +140,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         cards=() if profiles is None else cards_of(
             profiles, order, (summary.columns, notes), parts.prototypes, parts.background
         ),
-        notes=tuple(_group(group) for group in grouped(notes)),
+        notes=tuple(note_group(group) for group in grouped(notes)),
         sample=parts.sample,
         n_rows=summary.n_seen,
         is_weighted=any(column.kind == "weight" for column in summary.columns),
@@ -154,7 +154,8 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
     )  # fmt: skip
 
 
-def _group(group: tuple[Note, ...]) -> NoteGroup:
+def note_group(group: tuple[Note, ...]) -> NoteGroup:
+    """Return notes of one kind as they are shown."""
     first = group[0]
     if len(group) == 1:
         return NoteGroup(first.kind, clean(first.column or "", 60), clean(first.text, LONGEST_NOTE))

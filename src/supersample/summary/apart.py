@@ -56,6 +56,24 @@ class Ground(NamedTuple):
     right: Running
     notes: tuple[Note, ...]
 
+    @property
+    def columns(self) -> tuple[ColumnNote, ...]:
+        """How each column that is compared is used."""
+        return self.left.encoding.notes
+
+    def samples(self) -> tuple[pa.Table, pa.Table]:
+        """Return the background samples in the columns that are compared, with positions and shares, as `encode` takes them."""
+        tables = []
+        for state in (self.left, self.right):
+            rows = state.stream.background
+            table = state.kept.at(rows.rows.positions).append_column("_row", pa.array(rows.rows.positions))
+            tables.append(table.append_column("_weight", pa.array(rows.shares())))
+        return tables[0], tables[1]
+
+    def encode(self, rows: pa.Table) -> Floats:
+        """Return rows of the samples as points of the kernel."""
+        return self.left.encoding.points(_one_batch(rows))
+
 
 class _Column(NamedTuple):
     """A column that both sides have and take for the same: what it is, its weight in the kernel, and its common type."""
@@ -131,7 +149,7 @@ def _shared(sides: tuple[_Side, _Side]) -> tuple[list[_Column], list[Note]]:
     """Return the columns that can be compared, by name, and notes about those that cannot."""
     names = [each.state.schema.names for each in sides]
     notes = [
-        Note(f"only on the {_SIDES[place]}", name, f"only on the {_SIDES[place]}: not compared")
+        Note(f"only on the {_SIDES[place]}", name, f"on the {_SIDES[place]} only, so it is not compared")
         for place in (0, 1)
         for name in names[place]
         if name not in names[1 - place]
@@ -162,18 +180,18 @@ def _common(sides: tuple[_Side, _Side], name: str) -> _Column | Note | None:
         if blocks[place] is None and notes[place].kind == "constant":  # it holds no values there: all are missing
             blocks[place] = blocks[1 - place]
         elif blocks[place] is None:
-            return Note("left out on one side", name, f"left out on the {_SIDES[place]} ({notes[place].note}): not compared")
+            return Note("left out on one side", name, f"left out on the {_SIDES[place]} ({notes[place].note}), so it is not compared")
     assert blocks[0] is not None and blocks[1] is not None  # noqa: PT018
     roles = [blocks[0].called, blocks[1].called]
     if roles[0] != roles[1] and not set(roles) <= _NUMBERS:
-        return Note("another role", name, f"a {roles[0]} on the left and a {roles[1]} on the right: not compared")
+        return Note("another role", name, f"a {roles[0]} on the left and a {roles[1]} on the right, so it is not compared")
     values = [each.values(name) for each in sides]
     kind = _common_type(values[0], values[1])
     if kind is None or isinstance(blocks[0], Cycle) != isinstance(blocks[1], Cycle):
         told = [str(each.type) for each in values]
         if told[0] == told[1]:
             told = ["a place in day and week" if isinstance(each, Cycle) else "a moment" for each in blocks]
-        return Note("another type", name, f"{told[0]} on the left and {told[1]} on the right: not compared")
+        return Note("another type", name, f"{told[0]} on the left and {told[1]} on the right, so it is not compared")
     role = roles[0] if roles[0] == roles[1] else "number"
     return _Column(name, role, 0.5 * (blocks[0].weight + blocks[1].weight), kind)
 
@@ -235,7 +253,7 @@ def _learned(sides: tuple[_Side, _Side], columns: Sequence[_Column], both: pa.Ta
     if all(block.name in labels for block in found.blocks):
         labels = set()
     weighed = sides[0].state.encoding.weight_column or sides[1].state.encoding.weight_column
-    notes = [Note("left out of both", each.name, f"{each.note}: not compared") for each in found.notes if not each.used]
+    notes = [Note("left out of both", each.name, f"{each.note}, so it is not compared") for each in found.notes if not each.used]
     encoding = replace(
         found,
         blocks=tuple(each for each in found.blocks if each.name not in labels),

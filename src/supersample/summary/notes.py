@@ -18,7 +18,7 @@ from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.state import Running
 
-__all__ = ["Note", "grouped", "notes_of"]
+__all__ = ["Note", "grouped", "notes_of", "told"]
 
 #: Shares of rows from which a column is said to have many missing values, and to be nearly constant.
 _MANY_MISSING, _NEARLY_ALL = 0.1, 0.99
@@ -64,6 +64,19 @@ def grouped(notes: Sequence[Note], most: int = 3) -> tuple[tuple[Note, ...], ...
         kinds.setdefault(note.kind, []).append(note)
     parts = ([tuple(each)] if len(each) > most else [(note,) for note in each] for each in kinds.values())
     return tuple(group for part in parts for group in part)
+
+
+def told(group: Sequence[Note]) -> str:
+    """Return some notes of one kind in a line.
+
+    >>> told([Note("empty", name, "") for name in "abcd"])
+    '4 columns empty: a, b, c and 1 more'
+    """
+    if len(group) == 1:
+        return str(group[0])
+    names = [note.column or "" for note in group]
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"{plural(len(names), 'column')} {group[0].kind}: {', '.join(names[:_SHOWN])}{more}"
 
 
 class _Column(NamedTuple):

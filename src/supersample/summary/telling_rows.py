@@ -184,7 +184,7 @@ class _Sides:
         return _Like(*parts, np.full(code.size, len(self.families) - 1)), errors[code] ** 2
 
     def _in_words(self, family: int, side: int, row: int) -> str:
-        classes = [self.classes[place] for place in self.families[family]]
+        classes = [self.classes[place] for place in sorted(self.families[family])]
         return ", ".join(f"{each.name} {each.words[int(each.codes[side][row])]}" for each in classes)
 
 
