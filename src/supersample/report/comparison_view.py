@@ -116,9 +116,7 @@ def view_of_comparison(
         right_rows=right_rows,
         map=map_,
         small_print=(
-            Fact(
-                "Kernel", clean(words.shortened(repr(compared.kernel)), 200), "says how alike two rows are, of either side"
-            ),
+            Fact("Kernel", clean(words.shortened(repr(compared.kernel)), 200), "says how alike two rows are, of either side"),
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
             Fact("p-values of columns", "adjusted", "for the number of tests, so that 5% holds for all of them together"),

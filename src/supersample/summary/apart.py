@@ -127,9 +127,7 @@ def brought_together(left: Running, right: Running) -> Ground:
         kept = RowStore(side.state.kept.positions, tables[place])
         held = _resampled(side.held, plan, points[place], shares[place])
         states.append(
-            replace(
-                side.state, schema=tables[place].schema, kept=kept, encoding=encoding, stream=held, profile=made[place]
-            )
+            replace(side.state, schema=tables[place].schema, kept=kept, encoding=encoding, stream=held, profile=made[place])
         )
     return Ground(states[0], states[1], (_said(sides), *notes, *left_out))
 
@@ -142,7 +140,11 @@ def _side(state: Running) -> _Side:
 
 def _one_batch(table: pa.Table) -> pa.RecordBatch:
     whole = table.combine_chunks().to_batches()
-    return whole[0] if whole else pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in table.schema], schema=table.schema)
+    return (
+        whole[0]
+        if whole
+        else pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in table.schema], schema=table.schema)
+    )
 
 
 def _shared(sides: tuple[_Side, _Side]) -> tuple[list[_Column], list[Note]]:
@@ -180,7 +182,9 @@ def _common(sides: tuple[_Side, _Side], name: str) -> _Column | Note | None:
         if blocks[place] is None and notes[place].kind == "constant":  # it holds no values there: all are missing
             blocks[place] = blocks[1 - place]
         elif blocks[place] is None:
-            return Note("left out on one side", name, f"left out on the {_SIDES[place]} ({notes[place].note}), so it is not compared")
+            return Note(
+                "left out on one side", name, f"left out on the {_SIDES[place]} ({notes[place].note}), so it is not compared"
+            )
     assert blocks[0] is not None and blocks[1] is not None  # noqa: PT018
     roles = [blocks[0].called, blocks[1].called]
     if roles[0] != roles[1] and not set(roles) <= _NUMBERS:
@@ -253,7 +257,9 @@ def _learned(sides: tuple[_Side, _Side], columns: Sequence[_Column], both: pa.Ta
     if all(block.name in labels for block in found.blocks):
         labels = set()
     weighed = sides[0].state.encoding.weight_column or sides[1].state.encoding.weight_column
-    notes = [Note("left out of both", each.name, f"{each.note}, so it is not compared") for each in found.notes if not each.used]
+    notes = [
+        Note("left out of both", each.name, f"{each.note}, so it is not compared") for each in found.notes if not each.used
+    ]
     encoding = replace(
         found,
         blocks=tuple(each for each in found.blocks if each.name not in labels),

@@ -24,6 +24,7 @@ from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
+from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
 
@@ -50,7 +51,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     Those that do not share their encoding and feature maps are compared by their background samples and profiles.
     at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
     """
-    kept, notes = (left.kept, right.kept), ()
+    kept = left.kept, right.kept
+    notes: tuple[Note, ...] = ()
     if not (same_points(left.encoding, right.encoding) and same_maps(left.stream, right.stream)):
         left, right, notes = brought_together(left, right)
     first, second = _drained(left), _drained(right)
@@ -226,6 +228,6 @@ def _named(pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairC
     """Return what changed, the clearest first: columns and pairs, or all columns if only the joint test says so."""
     if pvalue > LEVEL:
         return []
-    found = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
+    found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
     found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
     return [group for _, group in sorted(found, key=lambda each: each[0])] or [(each.name,) for each in columns]

@@ -65,7 +65,8 @@ def gain_in_words(row: Mapping[str, Any]) -> str:
     ratio, here, there = row["_ratio"], row["_count"], row["_other"]
     if there == 0:
         return f"found only here: {row['_like']} ({plural(here, 'row')})"
-    return f"about {amount(ratio, 2 if ratio >= 1.1 else 3)} times as common: {row['_like']} ({plural(here, 'row')}, against {there:,})"
+    times = amount(ratio, 2 if ratio >= 1.1 else 3)
+    return f"about {times} times as common: {row['_like']} ({plural(here, 'row')}, against {there:,})"
 
 
 @dataclass(frozen=True)
@@ -81,7 +82,7 @@ class Comparison(TestResult):
     left_rows, right_rows: up to ten rows of each side that show what changed, no two alike; none where the two do not differ at
     the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in what they are like it.
     `_count`, `_other`: how many of them there are on its side and on the other. `_witness`: the difference of mean similarity.
-    notes: what to know about the comparison: columns that only one side has, and what is lost if neither was made like the other.
+    notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
 
     >>> import numpy as np
     >>> import supersample as ss

@@ -122,13 +122,13 @@ def _tally(profile: ColumnProfile) -> dict[str | float, float]:
     assert profile.frequent is not None
     form, held = profile.form, profile.frequent
     keys = [each if form.family == "text" else form.number(each) for each in held.values]
-    return dict(zip(keys, held.counts.astype(np.float64).tolist(), strict=False))  # type: ignore[arg-type]
+    return dict(zip(keys, held.counts.astype(np.float64).tolist(), strict=False))
 
 
 def _of_numbers(values: Floats, weights: Floats, timed: bool, profiles: tuple[ColumnProfile, ColumnProfile] | None) -> _Kinds:
     """Take frequent numbers by themselves and the others in ranges."""
     known, places = np.unique(values, return_inverse=True)
-    mass = np.bincount(places, weights=weights, minlength=known.size)
+    mass: Floats = np.bincount(places, weights=weights, minlength=known.size).astype(np.float64)
     mass /= max(float(mass.sum()), float(np.finfo(np.float64).tiny))
     single = np.ones(known.size, dtype=bool) if known.size <= _FEW else mass >= _OFTEN
     alone, others = known[single], known[~single]
@@ -152,7 +152,7 @@ def _cuts(values: Floats, mass: Floats, timed: bool) -> Floats:
         exact = float(values[min(int(np.searchsorted(ends, share)), values.size - 1)])
         found.append(_rounded(exact, values, mass, _ROUNDING * min(share, 1.0 - share), timed))
     inside = np.unique(np.array(found))
-    return inside[np.isfinite(inside) & (inside > values[0]) & (inside <= values[-1])]
+    return np.asarray(inside[np.isfinite(inside) & (inside > values[0]) & (inside <= values[-1])])
 
 
 def _rounded(exact: float, values: Floats, mass: Floats, slack: float, timed: bool) -> float:
@@ -254,4 +254,4 @@ def _of_coordinates(block: ColumnType, values: pa.Array) -> _Kinds:
 def _nearest(points: Floats, centres: Floats) -> Indices:
     """Return the place of the centre nearest to each point."""
     distances = (centres * centres).sum(axis=1) - 2.0 * (points @ centres.T)
-    return np.argmin(distances, axis=1)
+    return np.asarray(np.argmin(distances, axis=1))

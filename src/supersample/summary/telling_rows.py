@@ -6,6 +6,7 @@ chosen in which rows like it gained most: those that the verdict names, and one 
 
 import hashlib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -47,27 +48,52 @@ class Shown(NamedTuple):
     witness: Floats
 
 
-class _Like(NamedTuple):
-    """For each row of a side: how many times as common rows like it are here, and how many there are on both sides.
+@dataclass(frozen=True)
+class _Like:
+    """For each row of a side: how many times as common rows like it are here, and how many there are here and there.
 
-    clear: the logarithm of the ratio less two standard errors; below 0 where it may be chance, given how many kinds of rows were
-    looked at. rank: the same, less what one more column tells against it. family: the columns in which they are alike, by place.
+    numbers: the five below, one row each. family: the columns in which rows are alike, by place.
     """
 
-    clear: Floats
-    rank: Floats
-    ratio: Floats
-    count: Floats
-    other: Floats
+    numbers: Floats
     family: Indices
+
+    @property
+    def clear(self) -> Floats:
+        """The logarithm of the ratio less two standard errors; below 0 where it may be chance, by the kinds looked at."""
+        return np.asarray(self.numbers[0])
+
+    @property
+    def rank(self) -> Floats:
+        """The same, less what one more column tells against it."""
+        return np.asarray(self.numbers[1])
+
+    @property
+    def ratio(self) -> Floats:
+        """How many times as common they are."""
+        return np.asarray(self.numbers[2])
+
+    @property
+    def here(self) -> Floats:
+        """How many there are on this side."""
+        return np.asarray(self.numbers[3])
+
+    @property
+    def there(self) -> Floats:
+        """How many there are on the other."""
+        return np.asarray(self.numbers[4])
 
     def take(self, rows: Indices) -> "_Like":
         """Return this for some rows."""
-        return _Like(*(each[rows] for each in self))
+        return _Like(self.numbers[:, rows], self.family[rows])
 
     def or_else(self, other: "_Like", better: Mask) -> "_Like":
         """Return the other for the rows where it is better."""
-        return _Like(*(np.where(better, new, old) for old, new in zip(self, other, strict=True)))
+        return _Like(np.where(better, other.numbers, self.numbers), np.where(better, other.family, self.family))
+
+    def doubted(self, doubt: Floats) -> "_Like":
+        """Return this with a lower rank."""
+        return _Like(np.stack([self.clear, self.clear + doubt, *self.numbers[2:]]), self.family)
 
 
 def telling_rows(left: Shown, right: Shown, columns: Sequence[str], named: Sequence[Group]) -> tuple[pa.Table, pa.Table]:
@@ -97,7 +123,7 @@ class _Sides:
     def __init__(self, first: Shown, second: Shown, columns: Sequence[str], named: Sequence[Group]) -> None:
         self.shown = first, second
         self.shares = _shares(first), _shares(second)
-        self.sizes = tuple(1.0 / float(each @ each) for each in self.shares)
+        self.sizes = 1.0 / float(self.shares[0] @ self.shares[0]), 1.0 / float(self.shares[1] @ self.shares[1])
         self.classes = self._classes(columns)
         places = {each.name: place for place, each in enumerate(self.classes)}
         self.groups = [tuple(places[name] for name in group) for group in named]
@@ -151,7 +177,7 @@ class _Sides:
                 # A row whose own kind did not gain is no good example of one that did. Few rows tell little: the logarithm of
                 # the ratio is drawn towards that without the column as if it had a standard deviation of 1 about it.
                 doubt = np.minimum(doubt, np.log(more.ratio / plain.ratio) / (1.0 + variance))
-            out.append(best._replace(rank=best.clear + doubt))
+            out.append(best.doubted(doubt))
         return out
 
     def _like(self, side: int, family: tuple[int, ...], searched: int) -> tuple[_Like, Floats]:
@@ -163,25 +189,27 @@ class _Sides:
         classes = [self.classes[place] for place in family]
         counts = classes[0].counts if len(family) == 1 else None
         codes = [classes[0].codes[each] for each in (0, 1)]
+        found: Sequence[Floats]
         if counts is None:
             both = np.concatenate(classes[0].codes)
             for each in classes[1:]:
                 both = np.unique(both * len(each.words) + np.concatenate(each.codes), return_inverse=True)[1]
             codes = np.split(both, [self.shares[0].size])
             size = int(both.max()) + 1
-            held = [np.bincount(code, weights=share, minlength=size) for code, share in zip(codes, self.shares, strict=True)]
+            sums = [np.bincount(code, weights=share, minlength=size) for code, share in zip(codes, self.shares, strict=True)]
+            held: list[Floats] = [each.astype(np.float64) for each in sums]
             found, rows = [share * each for share, each in zip(held, self.sizes, strict=True)], self.sizes
-            shown = [share * each.held.n_seen for share, each in zip(held, self.shown, strict=True)]
+            known = [share * float(each.held.n_seen) for share, each in zip(held, self.shown, strict=True)]
         else:
-            found, rows, shown = list(counts.classes), counts.rows, list(counts.classes)
+            found, rows, known = counts.classes, counts.rows, [*counts.classes]
         mine, theirs = found[side] + _ADDED, found[1 - side] + _ADDED
-        ratio = (mine / (rows[side] + 2.0 * _ADDED)) / (theirs / (rows[1 - side] + 2.0 * _ADDED))
+        ratio: Floats = (mine / (rows[side] + 2.0 * _ADDED)) / (theirs / (rows[1 - side] + 2.0 * _ADDED))
         errors = np.sqrt(1.0 / mine + 1.0 / theirs)
         chance = np.log(ratio) + float(special.ndtri(_CHANCE / (mine.size * searched))) * errors
         clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
         code = codes[side]
-        parts = clear[code], clear[code], ratio[code], shown[side][code], shown[1 - side][code]
-        return _Like(*parts, np.full(code.size, len(self.families) - 1)), errors[code] ** 2
+        numbers = np.stack([clear, clear, ratio, known[side], known[1 - side]])[:, code]
+        return _Like(numbers, np.full(code.size, len(self.families) - 1)), np.asarray(errors[code] ** 2)
 
     def _in_words(self, family: int, side: int, row: int) -> str:
         classes = [self.classes[place] for place in sorted(self.families[family])]
@@ -223,9 +251,9 @@ def _picked(told: Sequence[_Like], wanted: Sequence[bool], codes: Indices) -> tu
         if not score.size or not score[row] > 0.0:
             break
         add(row, best)
-    none = best.take(np.empty(0, dtype=np.int64))
-    joined = _Like(*(np.concatenate(each) for each in zip(none, *likes, strict=True)))
-    return np.array(rows, dtype=np.int64), joined
+    parts = [best.take(np.empty(0, dtype=np.int64)), *likes]
+    numbers = np.concatenate([each.numbers for each in parts], axis=1)
+    return np.array(rows, dtype=np.int64), _Like(numbers, np.concatenate([each.family for each in parts]))
 
 
 def _table(side: Shown, rows: Indices | None = None, likes: _Like | None = None, words: Sequence[str] = ()) -> pa.Table:
@@ -240,8 +268,8 @@ def _table(side: Shown, rows: Indices | None = None, likes: _Like | None = None,
     more = {
         "_row": pa.array(positions),
         "_ratio": pa.array(nothing if likes is None else likes.ratio),
-        "_count": pa.array(np.rint(nothing if likes is None else likes.count).astype(np.int64)),
-        "_other": pa.array(np.rint(nothing if likes is None else likes.other).astype(np.int64)),
+        "_count": pa.array(np.rint(nothing if likes is None else likes.here).astype(np.int64)),
+        "_other": pa.array(np.rint(nothing if likes is None else likes.there).astype(np.int64)),
         "_like": pa.array(list(words), pa.string()),
         "_witness": pa.array(features @ side.witness),
     }
