@@ -23,16 +23,14 @@ from supersample.errors import InputError, MismatchError
 from supersample.kernels import Gaussian, Kernel
 from supersample.profile import ColumnPlan, ColumnProfile, Profile
 from supersample.records.encoding import ColumnNote, ColumnOptions, Encoding, learn
-from supersample.records.encoding.column_type import ColumnType
 from supersample.records.encoding.cycle import Cycle
-from supersample.records.encoding.values import is_numeric, plain_storage
-from supersample.selection.stream import background
 from supersample.selection.stream.background import Background, Timed
-from supersample.selection.stream.lifecycle import Stream, drain
+from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import WARM_UP, Plan, Settings, make_plan
 from supersample.selection.stream.rows import Rows
 from supersample.summary.notes import Note
 from supersample.summary.row_store import RowStore
+from supersample.summary.shared_columns import Column, Side, converted, one_batch, shared_columns, side_of
 from supersample.summary.state import Running
 
 __all__ = ["APART", "Ground", "brought_together"]
@@ -41,9 +39,6 @@ __all__ = ["APART", "Ground", "brought_together"]
 APART = "made apart"
 #: The seed of the feature map: the same two summaries always give the same answer.
 _SEED = Seed(20241128)
-_SIDES = ("left", "right")
-#: Roles that are one if the other side has the second.
-_NUMBERS = {"number", "boolean"}
 
 
 class Ground(NamedTuple):
@@ -72,39 +67,7 @@ class Ground(NamedTuple):
 
     def encode(self, rows: pa.Table) -> Floats:
         """Return rows of the samples as points of the kernel."""
-        return self.left.encoding.points(_one_batch(rows))
-
-
-class _Column(NamedTuple):
-    """A column that both sides have and take for the same: what it is, its weight in the kernel, and its common type."""
-
-    name: str
-    role: str
-    weight: float
-    type: pa.DataType
-
-
-class _Side(NamedTuple):
-    """One side with its background sample."""
-
-    state: Running
-    held: Stream
-    batch: pa.RecordBatch
-
-    @property
-    def blocks(self) -> dict[str, ColumnType]:
-        """The columns that are compared among summaries like this one."""
-        encoding = self.state.encoding
-        return {each.name: each for each in (*encoding.blocks, *encoding.aside)}
-
-    @property
-    def notes(self) -> dict[str, ColumnNote]:
-        """How each column is used."""
-        return {each.name: each for each in self.state.encoding.notes}
-
-    def values(self, name: str) -> pa.Array:
-        """Return the values of a column, as they are read."""
-        return plain_storage(self.state.encoding.column(self.batch, name))
+        return self.left.encoding.points(one_batch(rows))
 
 
 def brought_together(left: Running, right: Running) -> Ground:
@@ -112,14 +75,14 @@ def brought_together(left: Running, right: Running) -> Ground:
 
     The result does not depend on which side is called left. O(B (width + D)) for B background rows.
     """
-    sides = _side(left), _side(right)
-    columns, notes = _shared(sides)
-    tables = [_converted(each, columns) for each in sides]
+    sides = side_of(left), side_of(right)
+    columns, notes = shared_columns(sides)
+    tables = [converted(each, columns) for each in sides]
     samples = [_sampled(side, table) for side, table in zip(sides, tables, strict=True)]
     shares = [each.held.background.shares() for each in sides]
     order = (0, 1) if _mark(samples[0]) <= _mark(samples[1]) else (1, 0)
     encoding, left_out = _learned(sides, columns, pa.concat_tables([samples[each] for each in order]))
-    points = [encoding.points(_one_batch(each)) for each in samples]
+    points = [encoding.points(one_batch(each)) for each in samples]
     plan = _planned(_kernel(sides, encoding), [points[each] for each in order], [shares[each] for each in order])
     made = _profiles(sides, columns, samples, encoding)
     states = []
@@ -132,104 +95,7 @@ def brought_together(left: Running, right: Running) -> Ground:
     return Ground(states[0], states[1], (_said(sides), *notes, *left_out))
 
 
-def _side(state: Running) -> _Side:
-    held = drain(state.stream)
-    held = replace(held, background=background.settled(held.background, held.settings.n_background))
-    return _Side(state, held, _one_batch(state.kept.table))
-
-
-def _one_batch(table: pa.Table) -> pa.RecordBatch:
-    whole = table.combine_chunks().to_batches()
-    return (
-        whole[0]
-        if whole
-        else pa.RecordBatch.from_arrays([pa.nulls(0, each.type) for each in table.schema], schema=table.schema)
-    )
-
-
-def _shared(sides: tuple[_Side, _Side]) -> tuple[list[_Column], list[Note]]:
-    """Return the columns that can be compared, by name, and notes about those that cannot."""
-    names = [each.state.schema.names for each in sides]
-    notes = [
-        Note(f"only on the {_SIDES[place]}", name, f"on the {_SIDES[place]} only, so it is not compared")
-        for place in (0, 1)
-        for name in names[place]
-        if name not in names[1 - place]
-    ]
-    columns = []
-    for name in sorted(set(names[0]) & set(names[1])):
-        found = _common(sides, name)
-        if isinstance(found, _Column):
-            columns.append(found)
-        elif found is not None:
-            notes.append(found)
-    if not columns:
-        told = "; ".join(map(str, notes)) or "all columns that both have are left out"
-        raise MismatchError(
-            f"the two summaries have no column that can be compared ({told}); compare summaries of the same columns, or make "
-            f"the second one with summarize(..., like=first)"
-        )
-    return columns, notes
-
-
-def _common(sides: tuple[_Side, _Side], name: str) -> _Column | Note | None:
-    """Return how both sides have a column, or why it is not compared; None if it is left out on both."""
-    blocks = [each.blocks.get(name) for each in sides]
-    notes = [each.notes[name] for each in sides]
-    if blocks[0] is None and blocks[1] is None:
-        return None
-    for place in (0, 1):
-        if blocks[place] is None and notes[place].kind == "constant":  # it holds no values there: all are missing
-            blocks[place] = blocks[1 - place]
-        elif blocks[place] is None:
-            return Note(
-                "left out on one side", name, f"left out on the {_SIDES[place]} ({notes[place].note}), so it is not compared"
-            )
-    assert blocks[0] is not None and blocks[1] is not None  # noqa: PT018
-    roles = [blocks[0].called, blocks[1].called]
-    if roles[0] != roles[1] and not set(roles) <= _NUMBERS:
-        return Note("another role", name, f"a {roles[0]} on the left and a {roles[1]} on the right, so it is not compared")
-    values = [each.values(name) for each in sides]
-    kind = _common_type(values[0], values[1])
-    if kind is None or isinstance(blocks[0], Cycle) != isinstance(blocks[1], Cycle):
-        told = [str(each.type) for each in values]
-        if told[0] == told[1]:
-            told = ["a place in day and week" if isinstance(each, Cycle) else "a moment" for each in blocks]
-        return Note("another type", name, f"{told[0]} on the left and {told[1]} on the right, so it is not compared")
-    role = roles[0] if roles[0] == roles[1] else "number"
-    return _Column(name, role, 0.5 * (blocks[0].weight + blocks[1].weight), kind)
-
-
-def _common_type(left: pa.Array, right: pa.Array) -> pa.DataType | None:
-    """Return a type that holds the values of both; None if there is none."""
-    for one, other in ((left, right), (right, left)):
-        if one.null_count == len(one):
-            return other.type
-    if left.type == right.type:
-        return left.type
-    if is_numeric(left.type) and is_numeric(right.type):
-        whole = pa.types.is_integer(left.type) and pa.types.is_integer(right.type)
-        unsigned = pa.types.is_uint64(left.type) or pa.types.is_uint64(right.type)
-        return pa.int64() if whole and not unsigned else pa.float64()
-    try:
-        schemas = [pa.schema([pa.field("", each.type)]) for each in (left, right)]
-        return pa.unify_schemas(schemas, promote_options="permissive").field(0).type
-    except pa.ArrowException:
-        return None
-
-
-def _converted(side: _Side, columns: Sequence[_Column]) -> pa.Table:
-    """Return the rows that a side holds, in the columns and types that are compared."""
-    arrays = []
-    for column in columns:
-        values = side.values(column.name)
-        if values.null_count == len(values):
-            values = pa.nulls(len(values), column.type)
-        arrays.append(values if values.type == column.type else values.cast(column.type, safe=False))
-    return pa.table(dict(zip([each.name for each in columns], arrays, strict=True)))
-
-
-def _sampled(side: _Side, table: pa.Table) -> pa.Table:
+def _sampled(side: Side, table: pa.Table) -> pa.Table:
     return RowStore(side.state.kept.positions, table).at(side.held.background.rows.positions).combine_chunks()
 
 
@@ -241,7 +107,7 @@ def _mark(table: pa.Table) -> bytes:
     return hashlib.blake2b(sink.getvalue()).digest()
 
 
-def _learned(sides: tuple[_Side, _Side], columns: Sequence[_Column], both: pa.Table) -> tuple[Encoding, list[Note]]:
+def _learned(sides: tuple[Side, Side], columns: Sequence[Column], both: pa.Table) -> tuple[Encoding, list[Note]]:
     """Learn one encoding from both samples; columns that are a label on either side stay out of the kernel."""
     blocks = [block for side in sides for block in side.blocks.values()]
     options = ColumnOptions(
@@ -269,7 +135,7 @@ def _learned(sides: tuple[_Side, _Side], columns: Sequence[_Column], both: pa.Ta
     return encoding, notes
 
 
-def _kernel(sides: tuple[_Side, _Side], encoding: Encoding) -> Kernel:
+def _kernel(sides: tuple[Side, Side], encoding: Encoding) -> Kernel:
     """Return the kernel that both were asked for, if it is one and fits the columns in common, else a Gaussian."""
     asked = [each.state.request.settings.kernel for each in sides]
     try:
@@ -308,7 +174,7 @@ def _resampled(held: Stream, plan: Plan, points: Floats, shares: Floats) -> Stre
 
 
 def _profiles(
-    sides: tuple[_Side, _Side], columns: Sequence[_Column], samples: Sequence[pa.Table], encoding: Encoding
+    sides: tuple[Side, Side], columns: Sequence[Column], samples: Sequence[pa.Table], encoding: Encoding
 ) -> tuple[Profile | None, Profile | None]:
     """Return profiles that can be compared: of all rows, or of the samples where those of all rows cannot."""
     if encoding.weight_column is not None:
@@ -339,7 +205,7 @@ def _comparable(
     return both[0], both[1]
 
 
-def _said(sides: tuple[_Side, _Side]) -> Note:
+def _said(sides: tuple[Side, Side]) -> Note:
     """Say that the two were not made alike, and what is lost by it."""
     sizes = [len(each.held.background.rows) for each in sides]
     if all(size >= each.held.n_seen for size, each in zip(sizes, sides, strict=True)):
