@@ -44,21 +44,34 @@ class Classes(NamedTuple):
     """The classes of one column.
 
     codes: the class of each row of both sides. words: what a class is, in words that follow the column's name. counts: of all
-    rows, None if only the samples tell.
+    rows, None if only the samples tell. ranges: how many of the first classes are no ranges of numbers, and how many are no
+    more: those between are in order.
     """
 
     name: str
     codes: tuple[Indices, Indices]
     words: tuple[str, ...]
     counts: Counts | None
+    ranges: tuple[int, int]
+
+    def similarity(self, side: int, row: int) -> Floats:
+        """Return how similar each row of a side is to one of them: 1 in the same class, 1/2 in the range beside it, else 0."""
+        codes = self.codes[side]
+        ordered = (codes >= self.ranges[0]) & (codes < self.ranges[1])
+        beside = ordered & ordered[row] & (np.abs(codes - codes[row]) == 1)
+        return np.asarray((codes == codes[row]) + 0.5 * beside)
 
 
 class _Kinds(NamedTuple):
-    """Classes of the values that are there: a code for each row, words, and counts of both sides, if all rows were counted."""
+    """Classes of the values that are there: a code for each row, words, and counts of both sides, if all rows were counted.
+
+    first_range: where the ranges of numbers begin, which are the last classes.
+    """
 
     codes: Indices
     words: list[str]
     counts: tuple[Floats, Floats] | None
+    first_range: int
 
 
 def classes_of(
@@ -75,14 +88,14 @@ def classes_of(
     values = pa.chunked_array([plain_storage(each) for each in sides]).combine_chunks()
     values = values if isinstance(values, pa.Array) else values.chunk(0)
     weights = np.concatenate(shares)
-    if isinstance(block, Number):
+    if isinstance(block, Number) and not pa.types.is_boolean(values.type):
         numbers = numbers_of(values).astype(np.float64)
         there = ~np.isnan(numbers)
         kinds = _of_numbers(numbers[there], weights[there], block.kind == "time", profiles)
     else:
         there = ~values.is_null().to_numpy(zero_copy_only=False)
         present = values.drop_null()
-        if isinstance(block, HashedCategory | Category):
+        if isinstance(block, HashedCategory | Category | Number):
             kinds = _of_values(present, profiles)
         else:
             kinds = _of_coordinates(block, present)
@@ -94,7 +107,8 @@ def classes_of(
         gone = [float(each.missing + each.unreadable) for each in profiles]
         both = [np.append(each, missing) for each, missing in zip(kinds.counts, gone, strict=True)]
         counts = Counts((both[0], both[1]), (float(profiles[0].rows), float(profiles[1].rows)))
-    return Classes(block.name, (first, second), (*kinds.words, "missing"), counts)
+    ranges = kinds.first_range, len(kinds.words)
+    return Classes(block.name, (first, second), (*kinds.words, "missing"), counts, ranges)
 
 
 def _of_values(values: pa.Array, profiles: tuple[ColumnProfile, ColumnProfile] | None) -> _Kinds:
@@ -107,7 +121,7 @@ def _of_values(values: pa.Array, profiles: tuple[ColumnProfile, ColumnProfile] |
         keys = [each if isinstance(each, str) else float(each) for each in known]
         counted = np.array([[tally.get(key, 0.0) for key in keys] for tally in tallies], dtype=np.float64).reshape(2, -1)
     codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return _Kinds(codes, words, None if counted is None else (counted[0], counted[1]))
+    return _Kinds(codes, words, None if counted is None else (counted[0], counted[1]), len(words))
 
 
 def _shown(value: object) -> str:
@@ -141,7 +155,7 @@ def _of_numbers(values: Floats, weights: Floats, timed: bool, profiles: tuple[Co
         codes[~single] = alone.size + np.searchsorted(cuts, others, side="right")
     counted = None if profiles is None else [_counted(each, alone, cuts) for each in profiles]
     known_of_all = counted is not None and counted[0] is not None and counted[1] is not None
-    return _Kinds(codes[places], named, (counted[0], counted[1]) if known_of_all else None)  # type: ignore[index, arg-type]
+    return _Kinds(codes[places], named, (counted[0], counted[1]) if known_of_all else None, alone.size)  # type: ignore[index, arg-type]
 
 
 def _cuts(values: Floats, mass: Floats, timed: bool) -> Floats:
@@ -248,7 +262,7 @@ def _of_coordinates(block: ColumnType, values: pa.Array) -> _Kinds:
             if len(mine):
                 centres[group] = mine.mean(axis=0)
     codes = _nearest(known, centres)[places.ravel()] if len(known) else np.empty(0, dtype=np.int64)
-    return _Kinds(codes, ["like this one's"] * len(centres), None)
+    return _Kinds(codes, ["like this one's"] * len(centres), None, len(centres))
 
 
 def _nearest(points: Floats, centres: Floats) -> Indices:

@@ -31,8 +31,8 @@ _EXTENDED, _MORE_COLUMNS = 12, 40
 _ADDED, _ERRORS = 0.5, 2.0
 #: The chance that any of all kinds of rows looked at seems more common and is not.
 _CHANCE = 0.05
-#: One more column must make the ratio this many times as large, as a logarithm.
-_TELLS_MORE = float(np.log(1.5))
+#: One more column must make the ratio this many times as large, as a logarithm, or a ratio near 1 half as large again.
+_TELLS_MORE, _HALF = float(np.log(1.5)), 0.5
 
 
 class Shown(NamedTuple):
@@ -156,8 +156,7 @@ class _Sides:
         for side, shown in enumerate(self.shown):
             pairs = zip(clearest[side], clearest[1 - side], strict=True)
             wanted = [mine > 0.0 or theirs <= min(mine, 0.0) for mine, theirs in pairs]
-            codes = np.stack([each.codes[side] for each in self.classes], axis=1)
-            rows, likes = _picked(told[side], wanted, codes)
+            rows, likes = self._picked(side, told[side], wanted)
             order = np.argsort(-likes.ratio, kind="stable")
             rows, likes = rows[order], likes.take(order)
             words = [self._in_words(int(family), side, int(row)) for family, row in zip(likes.family, rows, strict=True)]
@@ -166,13 +165,18 @@ class _Sides:
 
     def _told(self, side: int) -> list[_Like]:
         """Return, for each change, in which columns rows are best taken for alike, and what follows from it."""
+        columns = range(min(len(self.classes), _MORE_COLUMNS))
+        alone = [self._like(side, (each,), 1)[0].clear for each in columns]
         out = []
         for place, group in enumerate(self.groups):
             plain, _ = self._like(side, group, 1)
-            best, least, doubt = plain, np.maximum(plain.clear + _TELLS_MORE, 0.0), np.zeros(plain.clear.size)
-            others = [each for each in range(min(len(self.classes), _MORE_COLUMNS)) if each not in group]
+            best, doubt = plain, np.zeros(plain.clear.size)
+            others = [each for each in columns if each not in group]
             for column in others if place < _EXTENDED else ():
                 more, variance = self._like(side, (*group, column), len(others))
+                # Both together must tell more than either does.
+                clear = np.maximum(np.maximum(plain.clear, alone[column]), 0.0)
+                least = clear + np.minimum(_HALF * clear, _TELLS_MORE)
                 best = best.or_else(more, more.clear > np.maximum(best.clear, least))
                 # A row whose own kind did not gain is no good example of one that did. Few rows tell little: the logarithm of
                 # the ratio is drawn towards that without the column as if it had a standard deviation of 1 about it.
@@ -211,6 +215,39 @@ class _Sides:
         numbers = np.stack([clear, clear, ratio, known[side], known[1 - side]])[:, code]
         return _Like(numbers, np.full(code.size, len(self.families) - 1)), np.asarray(errors[code] ** 2)
 
+    def _picked(self, side: int, told: Sequence[_Like], wanted: Sequence[bool]) -> tuple[Indices, _Like]:
+        """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
+
+        wanted: whether a change is to be shown on this side.
+        """
+        best = told[0]
+        for each in told[1:]:
+            best = best.or_else(each, each.rank > best.rank)
+        rows: list[int] = []
+        likes: list[_Like] = []
+        nearest = np.zeros(best.rank.size)  # the share of columns in which the most similar row chosen is alike
+
+        def add(row: int, like: _Like) -> None:
+            rows.append(row)
+            likes.append(like.take(np.array([row])))
+            alike = [each.similarity(side, row) for each in self.classes]
+            np.maximum(nearest, np.mean(alike, axis=0), out=nearest)
+
+        for group, change, asked in zip(self.groups, told, wanted, strict=True):
+            shown = any(set(group) <= set(self.families[int(like.family[0])]) for like in likes)
+            free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
+            if asked and not shown and free.size and len(rows) < _SHOWN:
+                add(int(free[np.lexsort((nearest[free], -change.rank[free]))[0]]), change)
+        while len(rows) < _SHOWN:
+            score = np.expm1(best.rank) * (1.0 - nearest) ** 2
+            row = int(np.argmax(score)) if score.size else 0
+            if not score.size or not score[row] > 0.0:
+                break
+            add(row, best)
+        parts = [best.take(np.empty(0, dtype=np.int64)), *likes]
+        numbers = np.concatenate([each.numbers for each in parts], axis=1)
+        return np.array(rows, dtype=np.int64), _Like(numbers, np.concatenate([each.family for each in parts]))
+
     def _in_words(self, family: int, side: int, row: int) -> str:
         classes = [self.classes[place] for place in sorted(self.families[family])]
         return ", ".join(f"{each.name} {each.words[int(each.codes[side][row])]}" for each in classes)
@@ -221,39 +258,6 @@ def _shares(side: Shown) -> Floats:
     out = np.zeros(side.state.kept.positions.size)
     out[np.searchsorted(side.state.kept.positions, side.held.background.rows.positions)] = side.held.background.shares()
     return out
-
-
-def _picked(told: Sequence[_Like], wanted: Sequence[bool], codes: Indices) -> tuple[Indices, _Like]:
-    """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
-
-    wanted: whether a change is to be shown on this side.
-    """
-    best = told[0]
-    for each in told[1:]:
-        best = best.or_else(each, each.rank > best.rank)
-    rows: list[int] = []
-    likes: list[_Like] = []
-    nearest = np.zeros(len(codes))  # the share of columns in which the most similar row chosen is alike
-
-    def add(row: int, like: _Like) -> None:
-        rows.append(row)
-        likes.append(like.take(np.array([row])))
-        np.maximum(nearest, (codes == codes[row]).mean(axis=1), out=nearest)
-
-    for change, asked in zip(told, wanted, strict=True):
-        shown = [row for row in rows if change.clear[row] > 0.0]
-        free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
-        if asked and not shown and free.size and len(rows) < _SHOWN:
-            add(int(free[np.lexsort((nearest[free], -change.rank[free]))[0]]), change)
-    while len(rows) < _SHOWN:
-        score = np.expm1(best.rank) * (1.0 - nearest)
-        row = int(np.argmax(score)) if score.size else 0
-        if not score.size or not score[row] > 0.0:
-            break
-        add(row, best)
-    parts = [best.take(np.empty(0, dtype=np.int64)), *likes]
-    numbers = np.concatenate([each.numbers for each in parts], axis=1)
-    return np.array(rows, dtype=np.int64), _Like(numbers, np.concatenate([each.family for each in parts]))
 
 
 def _table(side: Shown, rows: Indices | None = None, likes: _Like | None = None, words: Sequence[str] = ()) -> pa.Table:
