@@ -224,10 +224,10 @@ def _column_test(sides: list[Floats], shares: list[Floats]) -> tuple[float, floa
     return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
 
 
-def _named(pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange]) -> list[Group]:
-    """Return what changed, the clearest first: columns and pairs, or all columns if only the joint test says so."""
+def _named(pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange]) -> list[Group] | None:
+    """Return the columns and pairs that changed, the clearest first; none if only the joint test says so, None if none does."""
     if pvalue > LEVEL:
-        return []
+        return None
     found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
     found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
-    return [group for _, group in sorted(found, key=lambda each: each[0])] or [(each.name,) for each in columns]
+    return [group for _, group in sorted(found, key=lambda each: each[0])]

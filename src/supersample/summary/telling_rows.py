@@ -96,14 +96,15 @@ class _Like:
         return _Like(np.stack([self.clear, self.clear + doubt, *self.numbers[2:]]), self.family)
 
 
-def telling_rows(left: Shown, right: Shown, columns: Sequence[str], named: Sequence[Group]) -> tuple[pa.Table, pa.Table]:
-    """Return rows of both sides that show what changed, those whose kind gained most first; none if nothing is named.
+def telling_rows(left: Shown, right: Shown, columns: Sequence[str], named: Sequence[Group] | None) -> tuple[pa.Table, pa.Table]:
+    """Return rows of both sides that show what changed, those whose kind gained most first.
 
-    columns: all that were compared, and named: what changed, the clearest first. Each change has a row on the sides where rows
-    like it are clearly more common, as far as ten rows go. The others are of the kinds that gained most, and unlike those
-    before them. O(rows log(rows)) for each of some hundred sets of columns.
+    columns: all that were compared. named: what changed; empty if the columns are not known, None if nothing changed and no
+    rows are to be shown. Both the clearest first. Each change has a row on the sides where rows like it are clearly more
+    common, as far as ten rows go. The others are of the kinds that gained most, and unlike those before them.
+    O(rows log(rows)) for each of some hundred sets of columns.
     """
-    if not named:
+    if named is None:
         return _table(left), _table(right)
     if _mark(left) <= _mark(right):
         return _Sides(left, right, columns, named).tables()
@@ -126,7 +127,8 @@ class _Sides:
         self.sizes = 1.0 / float(self.shares[0] @ self.shares[0]), 1.0 / float(self.shares[1] @ self.shares[1])
         self.classes = self._classes(columns)
         places = {each.name: place for place, each in enumerate(self.classes)}
-        self.groups = [tuple(places[name] for name in group) for group in named]
+        self.named = bool(named)
+        self.groups = [tuple(places[name] for name in group) for group in named] or [(each,) for each in places.values()]
         self.families: list[tuple[int, ...]] = []
 
     def _classes(self, columns: Sequence[str]) -> list[Classes]:
@@ -155,7 +157,7 @@ class _Sides:
         out = []
         for side, shown in enumerate(self.shown):
             pairs = zip(clearest[side], clearest[1 - side], strict=True)
-            wanted = [mine > 0.0 or theirs <= min(mine, 0.0) for mine, theirs in pairs]
+            wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0)) for mine, theirs in pairs]
             rows, likes = self._picked(side, told[side], wanted)
             order = np.argsort(-likes.ratio, kind="stable")
             rows, likes = rows[order], likes.take(order)
@@ -237,11 +239,11 @@ class _Sides:
             shown = any(set(group) <= set(self.families[int(like.family[0])]) for like in likes)
             free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
             if asked and not shown and free.size and len(rows) < _SHOWN:
-                add(int(free[np.lexsort((nearest[free], -change.rank[free]))[0]]), change)
+                add(int(free[np.argmax(_score(change.rank, nearest)[free])]), change)
         while len(rows) < _SHOWN:
-            score = np.expm1(best.rank) * (1.0 - nearest) ** 2
-            row = int(np.argmax(score)) if score.size else 0
-            if not score.size or not score[row] > 0.0:
+            score = _score(best.rank, nearest)
+            row = int(np.argmax(score))
+            if not score[row] > 0.0:
                 break
             add(row, best)
         parts = [best.take(np.empty(0, dtype=np.int64)), *likes]
@@ -251,6 +253,11 @@ class _Sides:
     def _in_words(self, family: int, side: int, row: int) -> str:
         classes = [self.classes[place] for place in sorted(self.families[family])]
         return ", ".join(f"{each.name} {each.words[int(each.codes[side][row])]}" for each in classes)
+
+
+def _score(rank: Floats, nearest: Floats) -> Floats:
+    """Return how good rows are as the next one to show: their gain, less the more they are like those shown."""
+    return np.asarray(np.where(rank > 0.0, np.expm1(rank) * (1.0 - nearest) ** 2, rank))
 
 
 def _shares(side: Shown) -> Floats:
