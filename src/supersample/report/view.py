@@ -24,7 +24,7 @@ from supersample.summary import Summary
 from supersample.summary.notes import Note, grouped
 from supersample.summary.outcome import said_as_good_as
 
-__all__ = ["ColumnLine", "Fact", "NoteGroup", "SummaryView", "Trace", "view_of"]
+__all__ = ["ColumnLine", "Fact", "NoteGroup", "SummaryView", "Trace", "note_group", "view_of"]
 
 #: Cards shown of a longer list.
 MOST_PROTOTYPES, MOST_CRITICISMS = 200, 60

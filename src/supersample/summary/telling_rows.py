@@ -197,11 +197,13 @@ class _Sides:
         codes = [classes[0].codes[each] for each in (0, 1)]
         found: Sequence[Floats]
         if counts is None:
-            both = np.concatenate(classes[0].codes)
+            both, size = np.concatenate(classes[0].codes), len(classes[0].words)
             for each in classes[1:]:
-                both = np.unique(both * len(each.words) + np.concatenate(each.codes), return_inverse=True)[1]
+                both, size = both * len(each.words) + np.concatenate(each.codes), size * len(each.words)
+                if size > both.size:
+                    kinds, both = np.unique(both, return_inverse=True)
+                    size = kinds.size
             codes = np.split(both, [self.shares[0].size])
-            size = int(both.max()) + 1
             sums = [np.bincount(code, weights=share, minlength=size) for code, share in zip(codes, self.shares, strict=True)]
             held: list[Floats] = [each.astype(np.float64) for each in sums]
             found, rows = [share * each for share, each in zip(held, self.sizes, strict=True)], self.sizes
@@ -211,7 +213,8 @@ class _Sides:
         mine, theirs = found[side] + _ADDED, found[1 - side] + _ADDED
         ratio: Floats = (mine / (rows[side] + 2.0 * _ADDED)) / (theirs / (rows[1 - side] + 2.0 * _ADDED))
         errors = np.sqrt(1.0 / mine + 1.0 / theirs)
-        chance = np.log(ratio) + float(special.ndtri(_CHANCE / (mine.size * searched))) * errors
+        n_kinds = int(((found[0] + found[1]) > 0.0).sum()) * searched
+        chance = np.log(ratio) + float(special.ndtri(_CHANCE / max(n_kinds, 1))) * errors
         clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
         code = codes[side]
         numbers = np.stack([clear, clear, ratio, known[side], known[1 - side]])[:, code]
