@@ -18,7 +18,7 @@ COUNTRIES = {"US": 0.35, "DE": 0.2, "FR": 0.13, "GB": 0.12, "JP": 0.1, "BR": 0.0
 AGENTS = {"Chrome": 0.5, "Safari": 0.24, "Firefox": 0.12, "Edge": 0.09, "curl": 0.03, "bot": 0.02}
 #: How healthy requests are answered; of requests of /checkout after noon of a bad day, this share is answered 500 besides.
 STATUSES = {200: 0.93, 301: 0.04, 404: 0.028, 500: 0.002}
-BROKEN = 0.65
+BROKEN = 2 / 3
 _DAY, _NOON = 86_400_000, 43_200_000
 
 
