@@ -87,11 +87,13 @@ def classes_of(
     """
     values = pa.chunked_array([plain_storage(each) for each in sides]).combine_chunks()
     values = values if isinstance(values, pa.Array) else values.chunk(0)
-    weights = np.concatenate(shares)
+    # One row of weights for each side: their sums do not depend on which comes first, to the last digit.
+    weights = np.zeros((2, len(values)))
+    weights[0, : shares[0].size], weights[1, shares[0].size :] = shares
     if isinstance(block, Number) and not pa.types.is_boolean(values.type):
         numbers = numbers_of(values).astype(np.float64)
         there = ~np.isnan(numbers)
-        kinds = _of_numbers(numbers[there], weights[there], block.kind == "time", profiles)
+        kinds = _of_numbers(numbers[there], weights[:, there], block.kind == "time", profiles)
     else:
         there = ~values.is_null().to_numpy(zero_copy_only=False)
         present = values.drop_null()
@@ -142,7 +144,8 @@ def _tally(profile: ColumnProfile) -> dict[str | float, float]:
 def _of_numbers(values: Floats, weights: Floats, timed: bool, profiles: tuple[ColumnProfile, ColumnProfile] | None) -> _Kinds:
     """Take frequent numbers by themselves and the others in ranges."""
     known, places = np.unique(values, return_inverse=True)
-    mass: Floats = np.bincount(places, weights=weights, minlength=known.size).astype(np.float64)
+    sums = [np.bincount(places, weights=each, minlength=known.size) for each in weights]
+    mass: Floats = np.asarray(sums[0] + sums[1], dtype=np.float64)
     mass /= max(float(mass.sum()), float(np.finfo(np.float64).tiny))
     single = np.ones(known.size, dtype=bool) if known.size <= _FEW else mass >= _OFTEN
     alone, others = known[single], known[~single]
@@ -224,7 +227,7 @@ def _counted(profile: ColumnProfile, alone: Floats, cuts: Floats | None) -> Floa
 def _below(histogram: Histogram, cut: float) -> float:
     """Return about how many values lie below a number: those of its own bucket are taken to be spread evenly."""
     lows, highs = histogram.edges()
-    with np.errstate(invalid="ignore", over="ignore"):
+    with np.errstate(invalid="ignore", over="ignore", divide="ignore"):
         parts = np.clip((cut - lows) / (highs - lows), 0.0, 1.0)
     whole = (histogram.level <= _EXACT_LEVEL) | ~np.isfinite(parts)
     return float(histogram.counts @ np.where(whole, lows < cut, parts))

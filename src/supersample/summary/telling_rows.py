@@ -4,7 +4,6 @@ Two rows are alike in some columns if they lie in the same classes of these (`ro
 chosen in which rows like it gained most: those that the verdict names, and one more where that tells clearly more.
 """
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -29,6 +28,8 @@ _SHOWN = 10
 _EXTENDED, _MORE_COLUMNS = 12, 40
 #: Added to each count, so that no ratio is infinite; standard errors that are taken off its logarithm.
 _ADDED, _ERRORS = 0.5, 2.0
+#: Rows by which the other side is drawn to this one, when it is asked whether a row is a good example.
+_DRAWN = 2.0
 #: The chance that any of all kinds of rows looked at seems more common and is not.
 _CHANCE = 0.05
 #: One more column must make the ratio this many times as large, as a logarithm, or a ratio near 1 half as large again.
@@ -106,16 +107,7 @@ def telling_rows(left: Shown, right: Shown, columns: Sequence[str], named: Seque
     """
     if named is None:
         return _table(left), _table(right)
-    if _mark(left) <= _mark(right):
-        return _Sides(left, right, columns, named).tables()
-    second, first = _Sides(right, left, columns, named).tables()
-    return first, second
-
-
-def _mark(side: Shown) -> tuple[int, bytes]:
-    """Return what the sides are ordered by, so that the result does not depend on which is called left."""
-    rows = side.held.background.rows
-    return side.held.n_seen, hashlib.blake2b(rows.points.tobytes() + rows.positions.tobytes()).digest()
+    return _Sides(left, right, columns, named).tables()
 
 
 class _Sides:
@@ -168,28 +160,37 @@ class _Sides:
     def _told(self, side: int) -> list[_Like]:
         """Return, for each change, in which columns rows are best taken for alike, and what follows from it."""
         columns = range(min(len(self.classes), _MORE_COLUMNS))
-        alone = [self._like(side, (each,), 1)[0].clear for each in columns]
+        alone = [self._like(side, (each,), 1).clear for each in columns]
         out = []
         for place, group in enumerate(self.groups):
-            plain, _ = self._like(side, group, 1)
+            plain = self._like(side, group, 1)
             best, doubt = plain, np.zeros(plain.clear.size)
             others = [each for each in columns if each not in group]
             for column in others if place < _EXTENDED else ():
-                more, variance = self._like(side, (*group, column), len(others))
+                more = self._like(side, (*group, column), len(others))
                 # Both together must tell more than either does.
                 clear = np.maximum(np.maximum(plain.clear, alone[column]), 0.0)
                 least = clear + np.minimum(_HALF * clear, _TELLS_MORE)
                 best = best.or_else(more, more.clear > np.maximum(best.clear, least))
-                # A row whose own kind did not gain is no good example of one that did. Few rows tell little: the logarithm of
-                # the ratio is drawn towards that without the column as if it had a standard deviation of 1 about it.
-                doubt = np.minimum(doubt, np.log(more.ratio / plain.ratio) / (1.0 + variance))
+                doubt = np.minimum(doubt, self._doubt(side, plain, more))
             out.append(best.doubted(doubt))
         return out
 
-    def _like(self, side: int, family: tuple[int, ...], searched: int) -> tuple[_Like, Floats]:
+    def _doubt(self, side: int, plain: _Like, more: _Like) -> Floats:
+        """Return how much less than all rows of its kind the rows that are like a row in one more column gained, or more.
+
+        A row whose own kind did not gain is no good example of one that did. It is the logarithm of the share of these rows
+        among all of the kind here, over the same there; the latter is drawn to the former as if by some rows more.
+        """
+        part = np.minimum(np.maximum(more.here, 1.0) / np.maximum(plain.here, 1.0), 1.0)
+        sampled = self.sizes[1 - side] / self.shown[1 - side].held.n_seen
+        there = (more.there * sampled + _DRAWN * part) / (plain.there * sampled + _DRAWN)
+        return np.asarray(np.log(part / there))
+
+    def _like(self, side: int, family: tuple[int, ...], searched: int) -> _Like:
         """Compare how common rows of the same classes in some columns are, for each row of a side.
 
-        searched: how many such sets of columns are looked at. Also return the variance of the logarithm of the ratio.
+        searched: how many such sets of columns are looked at.
         """
         self.families.append(family)
         classes = [self.classes[place] for place in family]
@@ -218,7 +219,7 @@ class _Sides:
         clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
         code = codes[side]
         numbers = np.stack([clear, clear, ratio, known[side], known[1 - side]])[:, code]
-        return _Like(numbers, np.full(code.size, len(self.families) - 1)), np.asarray(errors[code] ** 2)
+        return _Like(numbers, np.full(code.size, len(self.families) - 1))
 
     def _picked(self, side: int, told: Sequence[_Like], wanted: Sequence[bool]) -> tuple[Indices, _Like]:
         """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
