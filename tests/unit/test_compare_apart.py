@@ -217,6 +217,13 @@ def test_the_page_shows_what_both_have_and_says_what_not(tmp_path):
         assert "times as common: x from" in page
 
 
+def test_summaries_that_differ_only_in_columns_that_do_not_count_are_made_apart(tmp_path):
+    same = pa.table({"x": np.arange(40.0) % 7})
+    left, right = sides(same, same.append_column("gone", pa.nulls(40, pa.string())))
+    assert told(both_ways(left, right)) == [("made apart", None), ("only on the right", "gone")]
+    assert "gone" in write_comparison(left, right, tmp_path / "page.html").read_text()
+
+
 def test_loaded_summaries_are_compared_as_those_they_were_saved_from(tmp_path):
     left, right = sides(table(1), table(2))
     left.save(tmp_path / "left.ss")

@@ -53,7 +53,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     """
     kept = left.kept, right.kept
     notes: tuple[Note, ...] = ()
-    if not (same_points(left.encoding, right.encoding) and same_maps(left.stream, right.stream)):
+    alike = left.schema == right.schema and same_points(left.encoding, right.encoding)
+    if not (alike and same_maps(left.stream, right.stream)):
         left, right, notes = brought_together(left, right)
     first, second = _drained(left), _drained(right)
     samples = _embedded(first), _embedded(second)
