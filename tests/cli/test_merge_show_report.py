@@ -12,6 +12,7 @@ import pytest
 
 import supersample as ss
 from supersample.cli.output import as_rows, plain, text_table
+from supersample.summary.comparison import gain_in_words
 
 
 def test_compare_tells_drift_by_its_status(run, saved):
@@ -20,6 +21,9 @@ def test_compare_tells_drift_by_its_status(run, saved):
     drift = run("compare", saved / "a.ss", saved / "moved.ss", "--fail-on-drift", status=1)
     assert "they differ" in drift.stdout
     assert "Rows that are more common in" in drift.stdout
+    found = ss.load(saved / "a.ss").compare(ss.load(saved / "moved.ss"))
+    for row in (*found.left_rows.to_pylist()[:5], *found.right_rows.to_pylist()[:5]):
+        assert f"\n  {gain_in_words(row)}\n" in drift.stdout
     assert drift.stderr.startswith("drift: p-value")
     run("compare", saved / "a.ss", saved / "moved.ss")
     run("compare", saved / "a.ss", saved / "moved.ss", "--fail-on-drift", "--level", "0")

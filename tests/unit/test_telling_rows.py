@@ -119,7 +119,7 @@ def test_the_sides_can_be_exchanged(checkout):
         assert mine.equals(theirs)
 
 
-def test_page_and_terminal_say_it_in_words(tmp_path, checkout):
+def test_the_page_says_it_in_words(tmp_path, checkout):
     _, (left, right), found = checkout
     page = write_comparison(left, right, tmp_path / "page.html", comparison=found).read_text().replace("&#39;", "'")
     for row in (*found.left_rows.to_pylist(), *found.right_rows.to_pylist()):
