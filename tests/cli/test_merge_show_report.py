@@ -12,6 +12,7 @@ import pytest
 
 import supersample as ss
 from supersample.cli.output import as_rows, plain, text_table
+from supersample.summary.comparison import gain_in_words
 
 
 def test_compare_tells_drift_by_its_status(run, saved):
@@ -20,6 +21,9 @@ def test_compare_tells_drift_by_its_status(run, saved):
     drift = run("compare", saved / "a.ss", saved / "moved.ss", "--fail-on-drift", status=1)
     assert "they differ" in drift.stdout
     assert "Rows that are more common in" in drift.stdout
+    found = ss.load(saved / "a.ss").compare(ss.load(saved / "moved.ss"))
+    for row in (*found.left_rows.to_pylist()[:5], *found.right_rows.to_pylist()[:5]):
+        assert f"\n  {gain_in_words(row)}\n" in drift.stdout
     assert drift.stderr.startswith("drift: p-value")
     run("compare", saved / "a.ss", saved / "moved.ss")
     run("compare", saved / "a.ss", saved / "moved.ss", "--fail-on-drift", "--level", "0")
@@ -42,11 +46,25 @@ def test_compare_takes_data_and_summaries(run, data, saved, left, right):
     assert run("compare", *names, "--json", "--seed", "1").values["differs"]
 
 
-def test_summaries_that_do_not_fit_are_refused(run, data, saved, tmp_path):
+def test_summaries_that_were_made_apart_are_compared(run, data, saved, tmp_path):
     run("summarize", data / "b.csv", "-p", "5", "-o", tmp_path / "own.ss")
-    done = run("compare", saved / "a.ss", tmp_path / "own.ss", status=2)
-    assert done.stderr.startswith("error: ")
-    assert "like" in done.stderr
+    done = run("compare", saved / "a.ss", tmp_path / "own.ss", "--fail-on-drift")
+    assert "show no difference" in done.stdout
+    assert "note     the two were not made like each other" in done.stdout
+    page = tmp_path / "page.html"
+    drift = run("compare", tmp_path / "own.ss", saved / "moved.ss", "--fail-on-drift", "--report", page, status=1)
+    assert re.search(r"\n  (about [\d.,]+ times as common|found only here): x ", drift.stdout)
+    assert "the two were not made like each other" in page.read_text()
+    told = run("compare", tmp_path / "own.ss", saved / "moved.ss", "--json").values
+    assert told["notes"][0]["kind"] == "made apart"
+    assert told["changed"] == ["x"]
+
+
+def test_summaries_without_a_column_in_common_are_refused(run, saved, tmp_path):
+    pq.write_table(pa.table({"other": np.arange(50.0) % 7}), tmp_path / "other.parquet")
+    run("summarize", tmp_path / "other.parquet", "-p", "5", "-o", tmp_path / "other.ss")
+    done = run("compare", saved / "a.ss", tmp_path / "other.ss", status=2)
+    assert done.stderr.startswith("error: the two summaries have no column that can be compared")
     assert done.stderr.count("\n") == 1
     run("compare", "-", "-", status=2)
 

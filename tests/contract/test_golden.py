@@ -108,6 +108,9 @@ def test_a_golden_summary_can_be_used(path):
         source = mixed(240)
         assert rows.select(source.column_names).equals(source.take(rows["_row"].combine_chunks()))
         assert summary.compare(ss.summarize(source, like=summary, random_state=1)).pvalue > 0.05
+        weight = next((each.name for each in summary.columns if each.kind == "weight"), None)
+        apart = ss.summarize(source, 10, 2, weight=weight, random_state=1)
+        assert summary.compare(apart).pvalue > 0.05
     assert 0 < summary.mmd < 0.5
     assert summary.merge(ss.load(path)).n_seen == 2 * n_rows
 

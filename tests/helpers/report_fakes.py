@@ -33,6 +33,8 @@ class Comparison:
     n_left: int = 1_000
     n_right: int = 900
     pairs: tuple[PairChange, ...] = ()
+    notes: tuple[Note, ...] = ()
+    kernel: Any = field(default_factory=lambda: ss.kernels.Gaussian(1.5))
     effective_rows: tuple[float, float] | None = (1_000.0, 900.0)
     dependence: tuple[float, float] = (1.0, 1.0)
 
@@ -180,6 +182,14 @@ def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tupl
     return table, (note("image", str(images.type), "vector", length), note("label", "string", "category"))
 
 
+def gained(rows: pa.Table) -> pa.Table:
+    """Add what a comparison says of its rows."""
+    said = {"_ratio": 20.7, "_count": 210, "_other": 10, "_like": "age from 60 on"}
+    for name, value in said.items():
+        rows = rows.append_column(name, pa.array([value] * len(rows)))
+    return rows
+
+
 def changes(left: Fake, right: Fake) -> Comparison:
     """Make up a comparison in which the first two columns changed."""
     names = [note.name for note in left.columns if note.kind != "left out"]
@@ -188,5 +198,5 @@ def changes(left: Fake, right: Fake) -> Comparison:
         ColumnChange(name, float(part) / 2, 0.001 if place < 2 else 0.4, float(part / parts.sum()), 0.1, f"{name} moved")
         for place, (name, part) in enumerate(zip(names, parts, strict=True))
     )
-    rows = [side.criticisms.drop_columns(["_kind", "_share", "_nearest"]) for side in (left, right)]
+    rows = [gained(side.criticisms.drop_columns(["_kind", "_share", "_nearest"])) for side in (left, right)]
     return Comparison(0.0004, 0.12, columns, tuple(names[:2]), rows[0], rows[1])

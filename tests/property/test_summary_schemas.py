@@ -43,8 +43,8 @@ SCALARS = [
 
 
 @st.composite
-def tables(draw):
-    n = draw(st.sampled_from([0, 1, 2, 3, 30]))
+def tables(draw, names=names, sizes=(0, 1, 2, 3, 30)):
+    n = draw(st.sampled_from(sizes))
     columns = {}
     for name in draw(st.lists(names, min_size=1, max_size=4, unique=True)):
         kind, values = draw(st.sampled_from(SCALARS))
@@ -67,6 +67,26 @@ def test_any_table_gives_a_summary_or_a_clear_error(table, prototypes, criticism
     for name in chosen.column_names:
         assert _cells(rows.column(name)) == _cells(chosen.column(name))
     made.compare(ss.summarize(table, like=made, random_state=1))
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(*[tables(st.sampled_from("abc"), (1, 2, 30)) for _ in range(2)], st.sampled_from([1, 20]))
+def test_any_two_summaries_are_compared_or_refused_clearly(first, second, copies):
+    try:
+        left, right = (ss.summarize(pa.concat_tables([each] * copies), 5, 2, random_state=0) for each in (first, second))
+        left.prototypes, right.prototypes  # noqa: B018  the warm-up ends here
+    except ss.errors.SupersampleError:
+        return
+    try:
+        found = left.compare(right)
+    except ss.errors.MismatchError as error:
+        assert "no column that can be compared" in str(error)  # noqa: PT017
+        return
+    turned = right.compare(left)
+    assert (found.pvalue, found.statistic) == (turned.pvalue, turned.statistic)
+    assert found.left_rows["_row"].equals(turned.right_rows["_row"])
+    assert found.right_rows["_ratio"].equals(turned.left_rows["_ratio"])
+    assert str(found)
 
 
 def _cells(column):

@@ -169,6 +169,21 @@ NULLS = {
     "unequal, 1 to 50": (mixed, 60, 3_000, {}),
     "tiny": (mixed, 25, 25, {}),
     "merged": (mixed, 2_000, 2_000, {"parts": 4}),
+    "made apart": (mixed, 2_000, 2_000, {"apart": True}),
+    "made apart, 8,000 + 8,000": (mixed, 8_000, 8_000, {"apart": True}),
+    "made apart, 1 to 5": (mixed, 400, 2_000, {"apart": True}),
+    "made apart, heavy tails": (
+        lambda rng, n: {f"x{i}": rng.standard_cauchy(n) for i in range(4)},
+        6_000,
+        6_000,
+        {"apart": True},
+    ),
+    "made apart, weighted": (
+        lambda rng, n: {**mixed(rng, n), "w": rng.gamma(2.0, size=n)},
+        2_000,
+        2_000,
+        {"weight": "w", "apart": True},
+    ),
     "100 categories": (categories(100), 5_000, 5_000, {"types": {"name": "category"}}),
     "300 categories": (categories(300), 5_000, 5_000, {"types": {"name": "category"}}),
     "1,500 categories": (categories(1_500), 5_000, 5_000, {"types": {"name": "category"}}),
@@ -178,7 +193,7 @@ NULLS = {
 def rejections(case, seeds):
     make, n_left, n_right, options = NULLS[case]
     options = dict(options)
-    parts = options.pop("parts", 1)
+    parts, apart = options.pop("parts", 1), options.pop("apart", False)
     count = 0
     for seed in seeds:
         rng = np.random.default_rng([seed, sorted(NULLS).index(case)])
@@ -187,13 +202,14 @@ def rejections(case, seeds):
             side.slice(place * (side.num_rows // parts), side.num_rows // parts) for side in sides for place in range(parts)
         ]
         left = ss.summarize(pieces[0], 20, 0, random_state=seed, **options)
-        made = [left, *(ss.summarize(each, like=left, random_state=seed + 1) for each in pieces[1:])]
+        others = {"prototypes": 20, "criticisms": 0, **options} if apart else {"like": left}
+        made = [left, *(ss.summarize(each, random_state=seed + 1, **others) for each in pieces[1:])]
         merged = [reduce(ss.Summary.merge, each) for each in (made[:parts], made[parts:])]
         count += merged[0].compare(merged[1]).rejects(0.05)
     return count
 
 
-@pytest.mark.parametrize("case", ["ties", "mostly zero", "unequal, 1 to 50", "100 categories"])
+@pytest.mark.parametrize("case", ["ties", "mostly zero", "unequal, 1 to 50", "100 categories", "made apart"])
 def test_no_change_is_rarely_called_one(case):
     _, most = oracles.binomial_band(8, 0.05, 1 - 2e-5)
     assert rejections(case, range(8)) <= most

@@ -176,8 +176,6 @@ def test_what_does_not_fit_together_is_refused(summary):
     other = ss.summarize(_table(), prototypes=40, criticisms=5, weight="weight", random_state=2)
     with pytest.raises(MismatchError, match="like=first"):
         summary.merge(other)
-    with pytest.raises(MismatchError, match="like=first"):
-        summary.compare(other)
     with pytest.raises(InputTypeError, match="other must be a Summary"):
         summary.merge(3)
     with pytest.raises(InputTypeError, match="like must be a Summary"):

@@ -7,10 +7,12 @@ import click
 
 from supersample.cli.interrupts import starting
 from supersample.cli.options import as_json, column_options, column_settings, page, progress, quiet, seed
-from supersample.cli.output import as_rows, say, tell, tell_json, text_table
+from supersample.cli.output import as_rows, say, short_line, tell, tell_json, text_table
 from supersample.cli.runner import is_data, load, run
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from supersample.records.sources import Source
     from supersample.summary import Comparison, Summary
 
@@ -18,6 +20,8 @@ __all__ = ["compare"]
 
 #: What arguments of ss.summarize are called in the shell, where it is not the same.
 _OPTIONS = {"types": "--type and --ignore"}
+#: Characters of what is said of rows.
+_LONGEST = 200
 
 
 @click.command(short_help="Do two data sets, or summaries, differ, and where?")
@@ -57,8 +61,8 @@ def compare(
 ) -> None:
     """Tell whether LEFT and RIGHT are data of one kind, and in which columns and rows they differ.
 
-    Each is a saved summary, or data that are summarised first, the one like the other. Of two saved summaries, one must have
-    been made with --like the other.
+    Each is a saved summary, or data that are summarised first, the one like the other. Two saved summaries of which neither was
+    made with --like the other are compared by their samples, so that smaller changes may go unseen.
 
     \b
     Examples:
@@ -124,6 +128,16 @@ def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str],
     tell(found.in_words(level))
     if left_out:
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
-    if rows:
-        for name, table in zip(names, (found.left_rows, found.right_rows), strict=True):
-            tell(f"\nRows that are more common in {name}:\n{text_table(table, rows)}")
+    for name, table in zip(names, (found.left_rows, found.right_rows), strict=True) if rows else ():
+        tell(f"\n{_rows_text(name, table, rows)}")
+
+
+def _rows_text(name: str, table: "pa.Table", rows: int) -> str:
+    """Return the first rows of a side, under what is said of rows like them."""
+    from supersample.summary.comparison import gain_in_words
+
+    if table.num_rows == 0:
+        return f"No kind of row is clearly more common in {name}."
+    said = dict.fromkeys(short_line(gain_in_words(each), _LONGEST) for each in as_rows(table, rows))
+    plain = table.drop_columns(["_ratio", "_count", "_other", "_like", "_witness"])
+    return "\n".join([f"Rows that are more common in {name}:", *(f"  {each}" for each in said), text_table(plain, rows)])

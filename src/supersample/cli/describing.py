@@ -3,19 +3,17 @@
 import shutil
 from typing import TYPE_CHECKING
 
-from supersample._text import plural
 from supersample.cli.output import short_line, text_table
 
 if TYPE_CHECKING:
     from supersample.profile import ColumnProfile
     from supersample.summary import Summary
-    from supersample.summary.notes import Note
 
 __all__ = ["columns_text", "notes_text"]
 
 #: Notes that are printed beside a result.
 MOST_NOTES = 6
-#: Columns that a group of notes names.
+#: Frequent values that are shown.
 _NAMED = 3
 _LAST = "min .. median .. max, or top"
 _LONGEST_NAME, _LEAST_ROOM = 24, 16
@@ -26,25 +24,17 @@ def notes_text(summary: "Summary", most: int | None = MOST_NOTES) -> str:
 
     most: print this many lines at most, and count the others; None prints every note by itself.
     """
-    from supersample.summary.notes import grouped
+    from supersample.summary.notes import grouped, told
 
     notes = summary.notes
     if most is None:
         lines = [str(note) for note in notes]
     else:
         groups = grouped(notes)
-        lines = [_line(group) for group in groups[:most]]
+        lines = [told(group) for group in groups[:most]]
         left = sum(len(group) for group in groups[most:])
         lines += [f"and {left:,} more, on the page or with `supersample show`"] if left else []
     return "\n".join(["Notes:", *(f"  {' '.join(line.split())}" for line in lines)]) if lines else ""
-
-
-def _line(group: tuple["Note", ...]) -> str:
-    if len(group) == 1:
-        return str(group[0])
-    names = [note.column or "" for note in group]
-    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
-    return f"{plural(len(names), 'column')} {group[0].kind}: {', '.join(names[:_NAMED])}{more}"
 
 
 def columns_text(summary: "Summary") -> str:

@@ -7,22 +7,30 @@ import numpy as np
 import pyarrow as pa
 
 from supersample._text import about
+from supersample._typing import Floats
+from supersample.profile import ColumnProfile
+from supersample.records.sources import RESERVED
 from supersample.report import words
 from supersample.report.cells import clean
 from supersample.report.distributions import Distribution, distribution_of
 from supersample.report.gallery import Gallery, gallery_of
-from supersample.report.inputs import as_read, encoded, kinds_of, map_words, plane_of, reading_order, sample_words
+from supersample.report.inputs import Encodes, as_read, encoded, kinds_of, map_words, plane_of, reading_order, sample_words
 from supersample.report.numbers import shares_of
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, points_of
 from supersample.report.ranking import unusual, usual_of
-from supersample.report.view import Fact
+from supersample.report.view import Fact, NoteGroup, note_groups
 from supersample.summary import Comparison, Summary
+from supersample.summary.apart import APART
+from supersample.summary.comparison import gain_in_words
+from supersample.summary.summary import common_ground
 
 __all__ = ["ChangeLine", "ComparisonView", "change_lines", "facts_of", "verdict_of", "view_of_comparison"]
 
 #: Rows of each side, columns charted, and columns listed.
 MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
+#: Columns of the rows that say how many times as common their kind is.
+_GAIN = ["_ratio", "_count", "_other", "_like"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +52,7 @@ class ComparisonView:
     left: str
     right: str
     differs: bool
+    notes: tuple[NoteGroup, ...]
     verdict: str
     meaning: str
     facts: tuple[Fact, ...]
@@ -64,27 +73,27 @@ def view_of_comparison(
     compared = left.compare(right) if comparison is None else comparison
     names = clean(left.source, 80), clean(right.source, 80)
     verdict, meaning = verdict_of(compared)
-    map_, order = _map_and_order(left, right)
-    left_rows, right_rows = _sides(left, right, compared, order)
+    both = _both(left, right, compared)
+    map_, order = _map_and_order(both, left.n_seen + right.n_seen)
+    left_rows, right_rows = _galleries(both, compared, order)
     return ComparisonView(
         title=clean(title or f"{names[0]} and {names[1]}", 160),
         left=names[0],
         right=names[1],
         differs=compared.pvalue <= 0.05,
+        notes=note_groups(compared.notes),
         verdict=verdict,
         meaning=meaning,
         facts=facts_of(compared, names),
         columns=change_lines(compared)[:MOST_LINES],
         n_columns=len(compared.columns),
-        distributions=_distributions(left, right, compared),
+        distributions=_distributions(both, compared),
         samples=(sample_words(len(left.background), left.n_seen), sample_words(len(right.background), right.n_seen)),
         left_rows=left_rows,
         right_rows=right_rows,
         map=map_,
         small_print=(
-            Fact(
-                "Kernel", clean(words.shortened(repr(left.kernel)), 200), "says how alike two rows are; both summaries share it"
-            ),
+            Fact("Kernel", clean(words.shortened(repr(compared.kernel)), 200), "says how alike two rows are, of either side"),
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
             *(Fact("Rows", "in tests", clean(each, 200)) for each in compared.corrected_in_words()),
@@ -134,49 +143,80 @@ def _counted(compared: Comparison, side: int) -> str:
     return f"; in tests about {about(compared.effective_rows[side])}, since rows depend on those before them"
 
 
-def _map_and_order(left: Summary, right: Summary) -> tuple[Map, list[str]]:
-    """Project both sides onto one plane, each with half of the weight, and order the columns by it."""
+@dataclass(frozen=True)
+class _Both:
+    """The background samples of both sides.
+
+    encoder: what turns their rows into points. tables: as it takes them. measured: with numbers, times and truth values where
+    text holds them. profiles: of all rows, which say how that text is read.
+    """
+
+    encoder: Encodes
+    tables: tuple[pa.Table, pa.Table]
+    measured: tuple[pa.Table, pa.Table]
+    kinds: dict[str, str]
+    profiles: tuple[Sequence[ColumnProfile] | None, Sequence[ColumnProfile] | None]
+
+    @property
+    def shares(self) -> tuple[Floats, Floats]:
+        """The share of its side that each row represents."""
+        return shares_of(self.tables[0]), shares_of(self.tables[1])
+
+
+def _both(left: Summary, right: Summary, compared: Comparison) -> _Both:
+    """Return the samples as they were compared: of summaries that were made apart, in one encoding and the columns of both."""
+    profiles = left.column_profiles, right.column_profiles
+    if any(note.kind == APART for note in compared.notes):
+        ground = common_ground(left, right)
+        tables = ground.samples()
+        return _Both(ground, tables, tables, kinds_of(ground.columns, tables[0]), profiles)
     tables = left.background, right.background.select(left.background.column_names)
-    shares = np.concatenate([0.5 * shares_of(table) for table in tables])
-    both = pa.concat_tables(tables, promote_options="permissive")
-    plane, places = plane_of(left, both, shares)
-    seen = both.take(places)
-    placed, on_left = plane.place(encoded(left, seen)), np.asarray(places) < len(tables[0])
+    measured = as_read(tables[0], profiles[0]), as_read(tables[1], profiles[1])
+    return _Both(left, tables, measured, kinds_of(left.columns, tables[0]), profiles)
+
+
+def _map_and_order(both: _Both, n_seen: int) -> tuple[Map, list[str]]:
+    """Project both sides onto one plane, each with half of the weight, and order the columns by it."""
+    shares = np.concatenate([0.5 * each for each in both.shares])
+    rows, measured = (pa.concat_tables(each, promote_options="permissive") for each in (both.tables, both.measured))
+    plane, places = plane_of(both.encoder, rows, shares)
+    placed, on_left = plane.place(encoded(both.encoder, rows.take(places))), np.asarray(places) < len(both.tables[0])
     clouds = Cloud("left", "left", points_of(placed[on_left])), Cloud("right", "right", points_of(placed[~on_left]))
-    order = reading_order(kinds_of(left.columns, both), as_read(seen, left.column_profiles), placed, shares[places])
-    return Map(clouds, plane.shown, map_words(plane.shown, len(places), left.n_seen + right.n_seen)), order
+    order = reading_order(both.kinds, measured.take(places), placed, shares[places])
+    return Map(clouds, plane.shown, map_words(plane.shown, len(places), n_seen)), order
 
 
-def _distributions(left: Summary, right: Summary, compared: Comparison) -> tuple[Distribution, ...]:
-    kinds = kinds_of(left.columns, left.background)
-    tables = as_read(left.background, left.column_profiles), as_read(right.background, left.column_profiles)
-    shares = shares_of(tables[0]), shares_of(tables[1])
+def _distributions(both: _Both, compared: Comparison) -> tuple[Distribution, ...]:
     # Columns that differ by themselves come first; if there are none, the strongest are still shown.
     names = sorted((column.name for column in compared.columns), key=lambda name: name not in compared.changed)
     # Columns left out of the kernel were not tested; if they have few values, a chart of them still helps.
-    names += [name for name, kind in kinds.items() if kind == "left out"]
+    names += [name for name, kind in both.kinds.items() if kind == "left out"]
     charts = (
-        distribution_of(name, kinds.get(name, "left out"), tables, shares, ("on the left", "on the right")) for name in names
+        distribution_of(name, both.kinds.get(name, "left out"), both.measured, both.shares, ("on the left", "on the right"))
+        for name in names
     )
     found = [replace(chart, name=clean(chart.name, 60)) for chart in charts if chart is not None]
     return tuple(found[:MOST_CHARTS])
 
 
-def _sides(left: Summary, right: Summary, compared: Comparison, order: Sequence[str]) -> tuple[Gallery, Gallery]:
+def _galleries(both: _Both, compared: Comparison, order: Sequence[str]) -> tuple[Gallery, Gallery]:
     """Return the rows that are more common on one side, each with what would be unusual about it on the other."""
     rows = compared.left_rows, compared.right_rows
-    pictures = picture_columns([left.background.select(list(order)), *rows], 2 * MOST_ROWS)
+    pictures = picture_columns([both.tables[0].select(list(order)), *rows], 2 * MOST_ROWS)
     made = []
-    for table, other, side in zip(rows, (right, left), ("the right", "the left"), strict=True):
-        sample, measured = as_read(other.background, other.column_profiles), as_read(table, other.column_profiles)
-        usual = usual_of(sample, kinds_of(other.columns, sample), shares_of(sample), side)
+    for table, place, side in zip(rows, (1, 0), ("the right", "the left"), strict=True):
+        usual = usual_of(both.measured[place], both.kinds, both.shares[place], side)
+        said = [f"Rows like it are {clean(gain_in_words(each), 300)}." for each in table.select(_GAIN).to_pylist()]
+        read = as_read(table, both.profiles[1 - place])
+        names = [*order, *(name for name in table.column_names if name not in order and name not in RESERVED)]
         made.append(
             gallery_of(
                 table,
-                order,
+                names,
                 pictures,
                 most=MOST_ROWS,
-                unusual=lambda place, rows=measured, usual=usual: unusual(rows.slice(place, 1), usual),  # type: ignore[misc]
+                why=said.__getitem__,
+                unusual=lambda row, rows=read, usual=usual: unusual(rows.slice(row, 1), usual),  # type: ignore[misc]
             )
         )
     return made[0], made[1]

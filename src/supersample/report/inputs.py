@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -17,13 +18,26 @@ from supersample.report.ranking import rank_columns
 from supersample.summary import Summary
 
 __all__ = [
-    "Parts", "as_read", "encoded", "kinds_of", "map_words", "plane_of", "read", "reading_order", "sample_words",
+    "Encodes", "Parts", "as_read", "encoded", "kinds_of", "map_words", "plane_of", "read", "reading_order", "sample_words",
 ]  # fmt: skip
 
 #: The most points on the map, and the most numbers in memory to fit its plane.
 MOST_POINTS, MOST_NUMBERS = 1_200, 6_000_000
 #: Columns up to this number keep their own order.
 FEW_COLUMNS = 8
+
+
+class Encodes(Protocol):
+    """What turns rows into points: a summary, or the encoding that two of them are compared in."""
+
+    @property
+    def columns(self) -> tuple[ColumnNote, ...]:
+        """How each column is used."""
+        ...
+
+    def encode(self, rows: pa.Table) -> Floats:
+        """Return rows as points of the kernel."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -86,12 +100,12 @@ def sample_words(n_rows: int, n_seen: int) -> str:
     return f"all {words.count(n_rows, 'row')}" if n_rows >= n_seen else f"a random sample of {words.count(n_rows, 'row')}"
 
 
-def encoded(summary: Summary, table: pa.Table) -> Floats:
+def encoded(summary: Encodes, table: pa.Table) -> Floats:
     """Return rows of a summary's tables as points of its kernel."""
     return summary.encode(table.select([name for name in table.column_names if name not in RESERVED]))
 
 
-def plane_of(summary: Summary, rows: pa.Table, shares: Floats) -> tuple[Plane, Sequence[int]]:
+def plane_of(summary: Encodes, rows: pa.Table, shares: Floats) -> tuple[Plane, Sequence[int]]:
     """Fit the map to as many rows as memory allows, and return it with the places of the rows that it shows."""
     width = 1 + sum(column.width for column in summary.columns)
     fitted = evenly(len(rows), max(500, MOST_NUMBERS // width))

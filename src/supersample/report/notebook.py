@@ -24,6 +24,7 @@ from supersample.report.rendering import environment
 from supersample.report.view import Fact, NoteGroup, headline_of, note_groups, why_shown
 from supersample.selection import Selection
 from supersample.summary import Comparison, Summary
+from supersample.summary.comparison import gain_in_words
 
 __all__ = ["NotebookView", "Rows", "html_of"]
 
@@ -98,13 +99,19 @@ def _comparison(result: Comparison) -> str:
     if result.rejects():  # else there is nothing that the rows could show, as on the terminal
         sides = ("left", left, result.left_rows), ("right", right, result.right_rows)
         tables += [
-            _rows(f"More common on the {side}{name and f': {name}'}", table, FEW_ROWS)
+            _gained(f"More common on the {side}{name and f': {name}'}", table)
             for side, name, table in sides
             if table is not None and table.num_rows
         ]
     title = f"{left} and {right}" if result.summaries else ""
     facts = facts_of(result, (left, right))
     return _render(NotebookView(title, headline, clean(meaning, LONGEST_LINE), tuple(tables), (), facts))
+
+
+def _gained(title: str, table: pa.Table) -> Rows:
+    """Return the rows of one side of a comparison, each with how many times as common rows like it are."""
+    gains = table.slice(0, FEW_ROWS).to_pylist()
+    return replace(_rows(title, table, FEW_ROWS), remarks=tuple(clean(gain_in_words(each), LONGEST_NOTE) for each in gains))
 
 
 @html_of.register

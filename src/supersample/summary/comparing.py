@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats
@@ -19,19 +18,20 @@ from supersample.discrepancy.pair_tests import compare_pairs, normal_scores
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
-from supersample.records.encoding import require_same
+from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
+from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
 from supersample.summary.depending import ColumnFactors, Factors, drained, factors_of, shaped
-from supersample.summary.state import Running, require_same_maps
+from supersample.summary.notes import Note
+from supersample.summary.state import Running, same_maps
+from supersample.summary.telling_rows import Group, Shown, telling_rows
 
 __all__ = ["compare"]
 
 #: Features of one column's test, and its fixed seed: the same two summaries always give the same answer.
 _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
-#: Rows shown of each side.
-_SHOWN = 10
 #: Parts of the level: of the joint test, and that of correlations in it, where there are any to test; columns share the rest.
 #: Most changes that are not in one column are in two; what is left for the joint test are those spread over many.
 _JOINT, _PAIRS = 0.4, 0.1
@@ -46,20 +46,25 @@ _NO_SPREAD = 1e-24
 
 @one_blas_thread()
 def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
-    """Compare two settled states that share their encoding and feature maps. O(B D^2 + columns B F) for B background rows.
+    """Compare two settled states. O(B D^2 + columns B F) for B background rows.
 
+    Those that do not share their encoding and feature maps are compared by their background samples and profiles.
     at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
     """
-    require_same(left.encoding, right.encoding)
-    first, second = drained(left), drained(right)
-    require_same_maps(first, second)
-    known = factors_of(left, first), factors_of(right, second)
+    kept = left.kept, right.kept
+    notes: tuple[Note, ...] = ()
+    known = factors_of(left, drained(left)), factors_of(right, drained(right))
     factors = known[0] or Factors(), known[1] or Factors()
+    alike = left.schema == right.schema and same_points(left.encoding, right.encoding)
+    apart = not (alike and same_maps(left.stream, right.stream))
+    if apart:
+        left, right, notes = brought_together(left, right)
+        factors = factors[0].of_sample(), factors[1].of_sample()
+    first, second = drained(left), drained(right)
     samples = _embedded(first, factors[0]), _embedded(second, factors[1])
-    test = compare_embedded(
-        samples[0]._replace(features=shaped(samples[0].features, first, factors[0])),
-        samples[1]._replace(features=shaped(samples[1].features, second, factors[1])),
-    )
+    # The coordinates in which dependence was measured are those of the stream, not those that samples are brought to.
+    stretched = samples if apart else tuple(map(_shaped, samples, (first, second), factors))
+    test = compare_embedded(stretched[0], stretched[1])
     witness = samples[0].mean - samples[1].mean
     joint = TestResult(
         statistic=test.statistic,
@@ -74,13 +79,20 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         null_quantiles=test.null_quantiles(),
     )
     pvalue, columns, pairs = _columns((left, right), (first, second), factors, joint.pvalue, at_least)
+    rows = telling_rows(
+        Shown(left, first, kept[0], witness),
+        Shown(right, second, kept[1], -witness),
+        [each.name for each in columns],
+        _named(pvalue, columns, pairs),
+    )
     return Comparison(
         **(vars(joint) | {"pvalue": pvalue}),
         columns=columns,
         pairs=pairs,
         joint=joint,
-        left_rows=_telling_rows(left, first, samples[0].features @ witness),
-        right_rows=_telling_rows(right, second, -(samples[1].features @ witness)),
+        left_rows=rows[0],
+        right_rows=rows[1],
+        notes=notes,
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
         dependent=tuple(name for name in left.encoding.groups() if max(each.of(name).largest for each in factors) > 1.0),
@@ -95,6 +107,10 @@ def _embedded(state: Stream, factors: Factors) -> Embedded:
         state.moments.mean(), state.moments.effective_rows / factors.joint, features, state.background.shares(), _ratios(state),
         float(sums[-1] / sums[-2]),
     )  # fmt: skip
+
+
+def _shaped(sample: Embedded, state: Stream, factors: Factors) -> Embedded:
+    return sample._replace(features=shaped(sample.features, state, factors))
 
 
 def _ratios(state: Stream) -> Floats:
@@ -229,10 +245,10 @@ def _column_test(sides: list[Floats], shares: list[Floats], factors: list[float]
     return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
 
 
-def _telling_rows(state: Running, held: Stream, witness: Floats) -> pa.Table:
-    """Return the background rows with the largest witness, where it is positive."""
-    order = np.argsort(-witness, kind="stable")[:_SHOWN]
-    order = order[witness[order] > 0]
-    positions = held.background.rows.positions[order]
-    table = state.kept.at(positions)
-    return table.append_column("_row", pa.array(positions)).append_column("_witness", pa.array(witness[order]))
+def _named(pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange]) -> list[Group] | None:
+    """Return the columns and pairs that changed, the clearest first; none if only the joint test says so, None if none does."""
+    if pvalue > LEVEL:
+        return None
+    found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
+    found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
+    return [group for _, group in sorted(found, key=lambda each: each[0])]

@@ -2,17 +2,19 @@
 
 import importlib
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from supersample._text import about
+from supersample._text import about, amount, plural
 from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
+from supersample.summary.notes import Note, grouped, told
 
-__all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange"]
+__all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange", "gain_in_words"]
 
 #: Level at which columns count as changed, after adjustment for the number of tests.
 LEVEL = 0.05
@@ -68,6 +70,19 @@ class PairChange:
         return f"{self.names} ({self.what})"
 
 
+def gain_in_words(row: Mapping[str, Any]) -> str:
+    """Say how many times as common rows like a row of `left_rows` or `right_rows` are on its side.
+
+    >>> gain_in_words({"_ratio": 20.7, "_count": 210, "_other": 10, "_like": "status 500"})
+    'about 21 times as common: status 500 (210 rows, against 10)'
+    """
+    ratio, here, there = row["_ratio"], row["_count"], row["_other"]
+    if there == 0:
+        return f"found only here: {row['_like']} ({plural(here, 'row')})"
+    times = amount(ratio, 2 if ratio >= 1.1 else 3)
+    return f"about {times} times as common: {row['_like']} ({plural(here, 'row')}, against {there:,})"
+
+
 @dataclass(frozen=True)
 class Comparison(TestResult):
     """The result of `Summary.compare`: one verdict over all tests, of the whole and of single columns, and where they differ.
@@ -77,9 +92,12 @@ class Comparison(TestResult):
     joint: the joint test alone, MMD by all columns in the kernel; statistic and null_quantiles are its own.
     pairs: the pairs of columns whose correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
-    whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level. left_rows, right_rows: rows
-    of each side that are most typical of it and least of the other. summaries: the two that were compared, as they were then;
-    `report` reads them, and it is None for a comparison made by hand.
+    whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
+    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike; none where the two do not differ at
+    the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in what they are like it.
+    `_count`, `_other`: how many of them there are on its side and on the other. `_witness`: the difference of mean similarity.
+    notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
+    summaries: the two that were compared, as they were then; `report` reads them, and it is None for a comparison made by hand.
     effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
     earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
     rows are independent. dependent: the columns in which rows of either side depend on those before them; their tests count
@@ -99,6 +117,7 @@ class Comparison(TestResult):
     joint: TestResult | None = None
     left_rows: Any = None
     right_rows: Any = None
+    notes: tuple[Note, ...] = ()
     effective_rows: tuple[float, float] | None = None
     dependence: tuple[float, float] = (1.0, 1.0)
     dependent: tuple[str, ...] = ()
@@ -157,6 +176,7 @@ class Comparison(TestResult):
             "changed": list(self.changed),
             "columns": [vars(each) for each in self.columns],
             "pairs": [vars(each) | {"columns": list(each.columns)} for each in self.pairs_at(LEVEL)],
+            "notes": [vars(each) for each in self.notes],
         }
 
     def __str__(self) -> str:
@@ -187,6 +207,7 @@ class Comparison(TestResult):
         if len(changed) > _LISTED:
             lines.append(f"           and {len(changed) - _LISTED} more: {', '.join(each.name for each in changed[_LISTED:])}")
         lines += [f"  together {each.in_words()}" for each in pairs[:_TOLD]]
+        lines += [f"  note     {told(group)}" for group in grouped(self.notes)]
         return "\n".join(lines)
 
     def corrected_in_words(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from supersample.selection.stream import background
 from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.state import Running
 
-__all__ = ["ColumnFactors", "Factors", "drained", "factors_of", "shaped", "told"]
+__all__ = ["ColumnFactors", "Factors", "dependence_told", "drained", "factors_of", "shaped"]
 
 #: Background rows from which the dimensions of the coordinates are estimated.
 _SAMPLE = 1000
@@ -47,6 +47,10 @@ class Factors:
     def of(self, name: str) -> ColumnFactors:
         """Return the factors of a column; those of all together for one that is not in the kernel."""
         return self.columns.get(name, ColumnFactors(self.joint, self.joint))
+
+    def of_sample(self) -> "Factors":
+        """Return the factors where the joint test is of the background sample alone."""
+        return replace(self, joint=self.sampled(self.joint))
 
     def sampled(self, factor: float) -> float:
         """Return the factor of a mean over the background sample, given that of a mean over all rows.
@@ -102,7 +106,7 @@ def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
     return centre + grown / roots * np.sqrt(whole / total) if total > 0 else features
 
 
-def told(state: Running) -> Iterator[tuple[str, str | None, str]]:
+def dependence_told(state: Running) -> Iterator[tuple[str, str | None, str]]:
     """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text."""
     held = drained(state)
     factors = factors_of(state, held)

@@ -14,10 +14,10 @@ from supersample.profile.wording import distinct_text
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.selection.stream.plan import WARM_UP
-from supersample.summary.depending import drained, told
+from supersample.summary.depending import dependence_told, drained
 from supersample.summary.state import Running
 
-__all__ = ["Note", "grouped", "notes_of"]
+__all__ = ["Note", "grouped", "notes_of", "told"]
 
 #: Shares of rows from which a column is said to have many missing values, and to be nearly constant.
 _MANY_MISSING, _NEARLY_ALL = 0.1, 0.99
@@ -65,6 +65,19 @@ def grouped(notes: Sequence[Note], most: int = 3) -> tuple[tuple[Note, ...], ...
     return tuple(group for part in parts for group in part)
 
 
+def told(group: Sequence[Note]) -> str:
+    """Return some notes of one kind in a line.
+
+    >>> told([Note("empty", name, "") for name in "abcd"])
+    '4 columns empty: a, b, c and 1 more'
+    """
+    if len(group) == 1:
+        return str(group[0])
+    names = [note.column or "" for note in group]
+    more = f" and {len(names) - _SHOWN:,} more" if len(names) > _SHOWN else ""
+    return f"{plural(len(names), 'column')} {group[0].kind}: {', '.join(names[:_SHOWN])}{more}"
+
+
 class _Column(NamedTuple):
     """A column as it was profiled and as it is used; its block, if numbers are scaled."""
 
@@ -88,7 +101,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *(note for note in read if note.kind == "read in part"),
         *(note for column in columns for note in _far_values(column.profile)),
         *_first_rows(state),
-        *(Note(*each) for each in told(state)),
+        *(Note(*each) for each in dependence_told(state)),
         *_labels(state, columns),
         *(note for note in read if note.kind != "read in part"),
         *_left_out(columns),

@@ -34,7 +34,7 @@ from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = [
     "NO_PROFILE", "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "gathered", "init", "learned_from", "like",
-    "merge", "part", "require_same_maps", "settle", "update", "with_profile",
+    "merge", "part", "require_same_maps", "same_maps", "settle", "update", "with_profile",
 ]  # fmt: skip
 
 #: The profile of no columns.
@@ -287,10 +287,16 @@ def merge(left: Running, right: Running) -> Running:
     return replace(left, stream=merged, kept=kept, mmd_path=(), profile=both, redacted=hidden)
 
 
+def same_maps(left: Stream, right: Stream) -> bool:
+    """Return whether two settled streams have the same feature maps."""
+    first, second = left.fixed_plan, right.fixed_plan
+    return first.feature_map == second.feature_map and first.held_out == second.held_out
+
+
 def require_same_maps(left: Stream, right: Stream) -> None:
     """Raise MismatchError if two settled streams have different feature maps."""
     first, second = left.fixed_plan, right.fixed_plan
-    if first.feature_map != second.feature_map or first.held_out != second.held_out:
+    if not same_maps(left, right):
         raise MismatchError(
             f"the two summaries have different kernels or features ({first.feature_map!r} and {second.feature_map!r}) and "
             f"cannot be combined; make the second one with summarize(..., like=first)"

@@ -28,6 +28,7 @@ from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.conforming import conformed
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.summary import state as states
+from supersample.summary.apart import Ground, brought_together
 from supersample.summary.averages import mean_of
 from supersample.summary.comparing import compare
 from supersample.summary.comparison import Comparison
@@ -37,7 +38,7 @@ from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Running
 from supersample.summary.state_file import restore, store
 
-__all__ = ["Summary", "load", "load_from"]
+__all__ = ["Summary", "common_ground", "load", "load_from"]
 
 _WEIGHTINGS = ("simplex", "uniform")
 
@@ -260,8 +261,11 @@ class Summary:
         null="spectral". Each column is tested by itself, by the profiles of all rows: missing values, shares of values, and
         location, spread, shape and tails of numbers; text, vectors, more than 256 categories and rows with weights by the
         background samples. So are the correlations of pairs of columns. Where rows depend on those before them, they count as
-        fewer in each test (`effective_rows`). One must have been made with `summarize(..., like=...)` the other.
-        O(B (D^2 + columns^2)) for B background rows.
+        fewer in each test (`effective_rows`). O(B (D^2 + columns^2)) for B background rows.
+
+        One should have been made with `summarize(..., like=...)` the other, or both like a third. Others are compared in the
+        columns that both have and take for the same, by one encoding that is learned from both samples: numbers, pairs and the
+        joint test then see the samples alone, and `notes` says so. If there is no such column, a MismatchError is raised.
 
         at_least: the smallest difference that matters; tests that find a smaller one count for nothing. It is a share of the
         rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a
@@ -369,6 +373,11 @@ class Summary:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
         self._snapshot = self._snapshot.fixed()
         return self._snapshot.settled
+
+
+def common_ground(left: Summary, right: Summary) -> Ground:
+    """Return the one encoding, and the samples in it, by which two summaries that were made apart are compared."""
+    return brought_together(left._ready().settled, right._ready().settled)
 
 
 def load(path: str | os.PathLike[str]) -> Summary:

@@ -22,7 +22,7 @@ from supersample.records.encoding.values import is_numeric, is_text, numbers_of,
 from supersample.records.encoding.vector import Vector
 from supersample.records.reading import Reading
 
-__all__ = ["ColumnNote", "Encoding", "learn", "require_same", "weights_of"]
+__all__ = ["ColumnNote", "Encoding", "learn", "require_same", "same_points", "weights_of"]
 
 #: Rows that are encoded at a time.
 _ROWS = 4096
@@ -283,9 +283,14 @@ def _block(role: Role, name: str, values: pa.Array, weight: float, times: str) -
     return LeftOut(f"values of type {values.type} have no place in a kernel")
 
 
+def same_points(left: Encoding, right: Encoding) -> bool:
+    """Return whether two encodings map the same row to the same points."""
+    return all(left.to_plain()[part] == right.to_plain()[part] for part in ("blocks", "aside", "readings"))
+
+
 def require_same(left: Encoding, right: Encoding) -> None:
     """Raise MismatchError if two encodings map the same row to different points."""
-    if any(left.to_plain()[part] != right.to_plain()[part] for part in ("blocks", "aside", "readings")):
+    if not same_points(left, right):
         names = [each.name for each in left.blocks], [each.name for each in right.blocks]
         what = f"columns {names[0]} and {names[1]}" if names[0] != names[1] else "the same columns, scaled differently"
         raise MismatchError(

@@ -46,8 +46,8 @@ class Stream:
     """The complete state of a stream. Until the warm-up is over there is no plan, and all rows wait in `pending`.
 
     n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks. Rows of low density
-    are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer. dependence: None if it was not measured,
-    as in files of earlier formats.
+    are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer. dependence: None if it was not
+    measured, as in files of earlier formats.
     """
 
     settings: Settings
