@@ -5,7 +5,6 @@ from typing import Any
 import numpy as np
 
 from supersample._typing import Floats, Indices
-from supersample.errors import InputError
 from supersample.integration.marginal import Prior
 from supersample.integration.problem import Problem
 from supersample.kernels import Kernel, Sum
@@ -48,14 +47,13 @@ def next_points(problem: Problem, taken: Floats, count: int, prior: Prior) -> tu
     """
     pool, known = problem.candidates, taken.shape[0]
     quiet = prior.ratio <= _NEGLIGIBLE_NOISE * float(prior.kernel.diagonal(pool[:1]).max())
-    if quiet and known + count > pool.shape[0]:
-        raise InputError(
-            f"n must not be more than the {pool.shape[0]} candidates, got {known + count}: a value without noise is known after "
-            f"one call; ask for fewer, or pass more candidates"
-        )
+    if quiet:
+        count = min(count, pool.shape[0] - known)
     kernel = prior.kernel
     if problem.rough(kernel) != kernel:
         kernel = Sum.of((0.5, kernel), (0.5, problem.rough(kernel)))
+    if count <= 0:
+        return pool[:0], f"All {pool.shape[0]} candidates have been called."
     target = problem.choosing
     features = target.features if isinstance(target, Empirical) else None
     if problem.method == "herd" or (features is not None and quiet):

@@ -67,8 +67,8 @@ def integrate(
     resume: an earlier result. f is called at n - len(resume) more points only, so that the points are those of a single run
     with n calls. All other arguments are those of the earlier result.
 
-    For an empirical measure with `features`, the kernel is theirs, points are selected by the features, and the integral is over
-    the measure's points. For more than 20,000 points the standard deviation is an estimate, and the note says so.
+    For an empirical measure with `features`, the kernel is theirs, points are selected by the features, and the integral is
+    over the measure's points. For more than 20,000 points the standard deviation is an estimate, and the note says so.
 
     O(N n^2) for N candidates, O(n^3) for each kernel, and n calls of f. To call f elsewhere, see `Integration`.
 
@@ -87,6 +87,12 @@ def integrate(
         run = Run.resumed(resume, measure, options, checkpoint)
         if count < len(run):
             raise InputError(f"n counts the points of resume too: it must be at least {len(run)}, got {count}")
+    places = run.problem.candidates.shape[0]
+    if count > places and run.problem.noise == 0.0:
+        raise InputError(
+            f"n must not be more than the {places} candidates, got {count}: a value without noise is known after one call; ask "
+            f"for fewer, or pass more candidates"
+        )
     with run.file.alone():
         run.refresh()
         while len(run) < count:
@@ -124,7 +130,9 @@ def _failed(run: Run, points: Floats, count: int, error: Exception) -> FunctionE
 def _kept(run: Run) -> str:
     """Say where the values known so far are."""
     if run.file.path is not None:
-        return f"The {len(run)} values before are in {str(run.file.path)!r}: call integrate with the same arguments to continue."
+        return (
+            f"The {len(run)} values before are in {str(run.file.path)!r}: call integrate with the same arguments to continue."
+        )
     known = f"points {run.known.points.tolist()}, values {run.known.values.tolist()}"
     return f"integrate was stopped after {len(run)} calls; to continue, tell ss.Integration these {known}"
 

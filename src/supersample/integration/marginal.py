@@ -85,7 +85,7 @@ class Marginal:
         half = self.halves(across)
         left = self.prior.kernel.diagonal(rows) - np.einsum("ij,ij->j", half, half)
         left += (1.0 - self.ones @ half) ** 2 / (self.ones @ self.ones)
-        return self.mean + self.rest @ half, np.maximum(left, 0.0) * self.variance
+        return self.mean + self.rest @ half, np.maximum(left, np.finfo(float).tiny) * self.variance
 
     def residuals(self) -> Residuals:
         """Return the residual of each value after the others, without fitting again.

@@ -7,13 +7,15 @@ from scipy import special
 
 from supersample._typing import Floats
 from supersample.errors import InputError
-from supersample.integration.marginal import Marginal, marginal, tail
+from supersample.integration.marginal import Marginal, Prior, marginal, tail
 from supersample.integration.problem import Problem
 
-__all__ = ["Posterior", "posterior_of"]
+__all__ = ["Posterior", "most_likely", "posterior_of"]
 
 #: Kernels with a smaller share of the evidence are dropped: each costs an integral of its kernel.
 _SMALLEST_SHARE = 1e-4
+#: The smallest rounding error of values; its square is a number.
+_FINEST = 1e-150
 #: A right prior is called wrong in this share of all integrals.
 _FALSE_ALARMS = 0.01
 #: With fewer values there are no residuals with a finite variance.
@@ -59,32 +61,47 @@ class Posterior:
 
 
 def posterior_of(problem: Problem, points: Floats, values: Floats) -> Posterior:
-    """Return the posterior under all kernels of the problem, each weighted by its evidence. O(n^3) for each.
-
-    Values are centred and scaled first, so that numbers of any size can be squared; the mean and, unless it is given, the
-    amplitude are integrated out, so that this changes nothing else.
-    """
-    centre = float(np.mean(values))
-    unit = float(np.abs(values - centre).max(initial=0.0))
-    equal = unit <= 4.0 * np.finfo(float).eps * abs(centre) or unit == 0.0
-    if equal:
-        unit = abs(centre) or 1.0
-    grain = float(np.finfo(float).eps * np.abs(values).max(initial=0.0) / unit)
-    scaled = (values - centre) / unit
-    found = [marginal(prior, points, scaled, max(grain, 1e-150)) for prior in problem.priors(scaled, unit)]
-    parts = [part for part in found if part is not None]
-    if not parts:
-        raise InputError(
-            f"kernel must be positive definite: its matrix of the {values.size} points has negative eigenvalues; use another"
-        )
-    evidence = np.array([part.evidence for part in parts])
-    shares = np.exp(evidence - evidence.max())
-    kept = shares > _SMALLEST_SHARE * shares.sum()
-    parts = [part for part, keep in zip(parts, kept, strict=True) if keep]
-    shares = shares[kept] / shares[kept].sum()
+    """Return the posterior under all kernels of the problem, each weighted by its evidence. O(n^3) for each."""
+    centre, unit, equal = _scale(values)
+    grain = float(np.finfo(float).eps * np.abs(values).max() / unit)
+    parts, shares = _averaged(problem, points, (values - centre) / unit, unit, grain)
+    kept = shares > _SMALLEST_SHARE
+    parts, shares = [part for part, keep in zip(parts, kept, strict=True) if keep], shares[kept] / shares[kept].sum()
     residuals = np.empty(0) if equal or values.size < _FEWEST else _residuals(parts, shares)
     widening, trusted, remark = _judged(residuals, values.size, equal=equal, known=problem.amplitude is not None)
     return Posterior(centre, unit, grain, tuple(parts), shares, residuals, widening, trusted, remark)
+
+
+def most_likely(problem: Problem, points: Floats, values: Floats) -> Prior:
+    """Return the prior with the largest evidence."""
+    centre, unit, _ = _scale(values)
+    grain = float(np.finfo(float).eps * np.abs(values).max() / unit)
+    parts, shares = _averaged(problem, points, (values - centre) / unit, unit, grain)
+    return parts[int(np.argmax(shares))].prior
+
+
+def _scale(values: Floats) -> tuple[float, float, bool]:
+    """Return a centre and a unit of the values, and whether all are equal to rounding.
+
+    In this unit values of any size can be squared. Mean and amplitude are integrated out, so it changes nothing else.
+    """
+    centre = float(np.mean(values))
+    unit = float(np.abs(values - centre).max())
+    equal = bool(unit <= 4.0 * np.finfo(float).eps * abs(centre))
+    return centre, (abs(centre) or 1.0) if equal else unit, equal
+
+
+def _averaged(problem: Problem, points: Floats, scaled: Floats, unit: float, grain: float) -> tuple[list[Marginal], Floats]:
+    """Return the posterior under each prior, and its share of the evidence."""
+    found = [marginal(prior, points, scaled, max(grain, _FINEST)) for prior in problem.priors(scaled, unit)]
+    parts = [part for part in found if part is not None]
+    if not parts:
+        raise InputError(
+            f"kernel must be positive definite: its matrix of the {scaled.size} points has negative eigenvalues; use another"
+        )
+    evidence = np.array([part.evidence for part in parts])
+    shares = np.exp(evidence - evidence.max())
+    return parts, shares / shares.sum()
 
 
 def _residuals(parts: list[Marginal], shares: Floats) -> Floats:
@@ -119,9 +136,13 @@ def _judged(residuals: Floats, count: int, *, equal: bool, known: bool) -> tuple
     widening = max(1.0, typical, worst / _largest(count, 0.5))
     if worst <= _largest(count, 1.0 - _FALSE_ALARMS):
         return widening, True, ""
-    return widening, False, (
-        f"A value is {worst:.1f} standard deviations from what the other values predict: the prior does not fit this function "
-        f"(a step, a kink, or noise?). The standard deviation is widened by {widening:.2g}, and may still be too small."
+    return (
+        widening,
+        False,
+        (
+            f"A value is {worst:.1f} standard deviations from what the other values predict: the prior does not fit this "
+            f"function (a step, a kink, or noise?). sd is widened by a factor of {widening:.2g}, and may still be too small."
+        ),
     )
 
 

@@ -2,9 +2,8 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,7 +13,8 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_points, choose
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.integration.marginal import Prior
-from supersample.kernels import Gaussian, Kernel, KernelLike, Laplacian, ProductMatern, Stationary, as_kernel
+from supersample.integration.rough import matern
+from supersample.kernels import Gaussian, Kernel, KernelLike, Stationary, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical, Measure
 from supersample.selection.batch.bandwidth import resolved, rows_of
@@ -28,8 +28,8 @@ METHODS = ("wkh", "sbq", "herd")
 Noise = float | Literal["fit"]
 
 _CANDIDATES = 10_000
-#: Kernels that are averaged, from smooth to rough, if the measure has a closed form for them.
-_FAMILIES: tuple[Callable[[Any], Kernel], ...] = (Gaussian, partial(ProductMatern, 2.5), partial(ProductMatern, 1.5), Laplacian)
+#: Smoothness of the Matern kernels that are averaged beside the Gaussian one, from smooth to rough.
+_SMOOTHNESS = (2.5, 1.5, 0.5)
 #: Widths of the kernels that are averaged, in medians of the distance between two draws of the measure.
 _WIDTHS = tuple(2.0**power for power in range(-4, 4))
 #: Ratios of the variance of unknown noise to the square of the amplitude.
@@ -189,8 +189,8 @@ def _kernels(measure: Measure, options: Options, pool: Floats) -> tuple[tuple[Ke
         named = as_kernel(options.kernel)
         assert isinstance(named, Stationary)
         return tuple(named.with_bandwidth(width) for width in plain), alike
-    closed = [family for family in _FAMILIES if measure.is_exact(family(plain[0]))]
-    return tuple(family(width) for family in closed or _FAMILIES[:1] for width in plain), alike
+    smooth = [Gaussian(width) for width in plain]
+    return (*smooth, *(matern(measure, nu, width) for nu in _SMOOTHNESS for width in plain)), alike
 
 
 def _asked(measure: Measure, options: Options, seed: Seed | None) -> dict[str, Any]:

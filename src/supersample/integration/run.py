@@ -11,7 +11,7 @@ from supersample._validation import check_count, check_points
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.integration.choice import next_points, round_end
 from supersample.integration.integral import Integral, integral_of
-from supersample.integration.posterior import posterior_of
+from supersample.integration.posterior import most_likely
 from supersample.integration.problem import Options, Problem, new_problem
 from supersample.integration.saved import File, Known, check_same
 
@@ -60,7 +60,7 @@ class Run:
     def left_in_round(self) -> int:
         """How many points to ask for before kernels are fitted again; all of them if no fit can change the choice."""
         if not self.problem.depends_on_values:
-            return self.problem.candidates.shape[0]
+            return int(self.problem.candidates.shape[0])
         return round_end(len(self))[1] - len(self)
 
     @one_blas_thread()
@@ -73,8 +73,7 @@ class Run:
             last = round_end(len(self))[0] if problem.depends_on_values else 0
             prior = problem.first
             if last:
-                best = posterior_of(problem, known.points[:last], known.values[:last]).best.prior
-                prior = prior._replace(kernel=best.kernel, ratio=best.ratio)
+                prior = most_likely(problem, known.points[:last], known.values[:last])
             points, self.note = next_points(problem, known.taken, count, prior)
             self.keep(known._replace(pending=np.concatenate([known.pending, points])))
         return points.copy()
@@ -87,16 +86,15 @@ class Run:
         with self.file.alone():
             self.refresh()
             known = self.known
+            joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
             if self.problem.noise == 0.0:
-                _check_new(np.concatenate([known.points, rows]), known.points.shape[0])
-            waiting = [each.tobytes() for each in known.pending]
-            left = list(range(len(waiting)))
+                _check_repeated(*joined)
+            waiting = list(known.pending)
             for row in rows:
-                place = next((each for each in left if waiting[each] == row.tobytes()), None)
+                place = next((each for each, other in enumerate(waiting) if np.array_equal(row, other)), None)
                 if place is not None:
-                    left.remove(place)
-            joined = (np.concatenate([known.points, rows]), np.concatenate([known.values, numbers]), known.pending[left])
-            self.keep(Known(*joined))
+                    waiting.pop(place)
+            self.keep(Known(*joined, np.array(waiting).reshape(-1, width)))
 
     def result(self) -> Integral:
         """Return the integral from all values so far."""
@@ -128,15 +126,16 @@ def _numbers(values: npt.ArrayLike, rows: Floats) -> Floats:
     return numbers
 
 
-def _check_new(rows: Floats, known: int) -> None:
-    seen: set[bytes] = set()
-    for place, row in enumerate(rows):
-        if place >= known and row.tobytes() in seen:
+def _check_repeated(points: Floats, values: Floats) -> None:
+    """Refuse two different values at one point."""
+    seen: dict[bytes, float] = {}
+    for row, value in zip(points, values.tolist(), strict=True):
+        before = seen.setdefault(row.tobytes(), value)
+        if before != value:
             raise InputError(
-                f"points must be new, since a value without noise is known after one call, got {row.tolist()} again; leave it "
-                f"out, or pass noise="
+                f"values without noise must be equal at equal points, got {before!r} and {value!r} at {row.tolist()}; pass "
+                f"noise=, or leave one out"
             )
-        seen.add(row.tobytes())
 
 
 def _check_resumed(problem: Problem, measure: Any, options: Options) -> None:
@@ -148,8 +147,13 @@ def _check_resumed(problem: Problem, measure: Any, options: Options) -> None:
             f"measure must be the one that resume is an integral over, {type(problem.measure).__name__}, got another "
             f"{type(measure).__name__}; pass the same, or leave resume out"
         )
-    given = {"kernel": (options.kernel, options.bandwidth), "amplitude": (options.amplitude,), "noise": (options.noise,)}
-    given |= {"method": (options.method,), "candidates": (options.candidates,)}
+    given: dict[str, tuple[Any, ...]] = {
+        "kernel": (options.kernel, options.bandwidth),
+        "amplitude": (options.amplitude,),
+        "noise": (options.noise,),
+        "method": (options.method,),
+        "candidates": (options.candidates,),
+    }
     for name, parts in given.items():
         if any(each is not None for each in parts) and again.asked[name] != problem.asked[name]:
             raise MismatchError(

@@ -5,7 +5,7 @@ from supersample.kernels.base import Kernel
 from supersample.kernels.combined import Sum
 from supersample.kernels.function import Function
 from supersample.kernels.named import KernelLike, as_family, as_kernel, register
-from supersample.kernels.product import Laplacian, ProductMatern
+from supersample.kernels.product import Laplacian
 from supersample.kernels.radial import Cauchy, Gaussian, Matern, Radial
 from supersample.kernels.stationary import Stationary
 
@@ -17,7 +17,6 @@ __all__ = [
     "KernelLike",
     "Laplacian",
     "Matern",
-    "ProductMatern",
     "Radial",
     "Stationary",
     "Sum",

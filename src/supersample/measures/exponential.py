@@ -1,7 +1,7 @@
 """One-dimensional integrals of kernels p(rate |u|) exp(-rate |u|), p a polynomial: Laplacian and Matern.
 
-In one dimension the Matern kernels are of this form, with rate sqrt(2 nu) / bandwidth; Laplacian and ProductMatern are products
-of such kernels over the columns, so their integrals against product measures are products of these.
+In one dimension the Matern kernels are of this form, with rate sqrt(2 nu) / bandwidth; the Laplacian is a product of such
+kernels over the columns, so its integrals against product measures are products of these.
 """
 
 from typing import NamedTuple
@@ -11,12 +11,13 @@ import numpy.typing as npt
 from scipy import special
 
 from supersample._typing import Floats
-from supersample.kernels import Kernel, Laplacian, Matern, ProductMatern
+from supersample.kernels import Kernel, Laplacian, Matern
 
 __all__ = ["Decay", "decays", "normal_mean", "uniform_energy", "uniform_mean"]
 
 #: Moments of the half line beyond _FAR come from the continued fraction; with _TERMS terms it is exact to rounding.
 _FAR, _TERMS = 2.0, 80
+_POLYNOMIALS = {0.5: (1.0,), 1.5: (1.0, 1.0), 2.5: (1.0, 1.0, 1.0 / 3.0)}
 
 
 class Decay(NamedTuple):
@@ -31,9 +32,8 @@ def decays(kernel: Kernel, dimension: int) -> list[Decay] | None:
     if isinstance(kernel, Laplacian):
         return [Decay(1.0 / width, (1.0,)) for width in _widths(kernel.bandwidth, dimension)]
     if isinstance(kernel, Matern) and dimension == 1:
-        kernel = ProductMatern(kernel.nu, _widths(kernel.bandwidth, 1)[0])
-    if isinstance(kernel, ProductMatern):
-        return [Decay(rate, coefficients) for rate, coefficients in kernel.factors(dimension)]
+        (width,) = _widths(kernel.bandwidth, 1)
+        return [Decay(float(np.sqrt(2.0 * kernel.nu)) / width, _POLYNOMIALS[kernel.nu])]
     return None
 
 
