@@ -5,15 +5,20 @@ from scipy import special
 
 
 def gaussian_process(rng, width, nu=None):
-    """A draw of a Gaussian process on [0, 1], Gaussian kernel or Matern: a sum of cosines with frequencies of its spectrum."""
-    count = 600 if nu is None else 20_000  # rough kernels have high frequencies
-    frequencies = rng.normal(size=count)
-    if nu is not None:
-        frequencies *= np.sqrt(2 * nu / rng.chisquare(2 * nu, size=count))
-    frequencies, phases = frequencies / width, rng.uniform(0, 2 * np.pi, count)
-    scale = np.sqrt(2 / count)
-    truth = scale * ((np.sin(frequencies + phases) - np.sin(phases)) / frequencies).sum()
-    return (lambda x: scale * np.cos(x * frequencies + phases).sum(axis=1)), truth
+    """A draw of a Gaussian process on [0, 1], Gaussian kernel or Matern.
+
+    A sum of waves on a grid of frequencies, with normal amplitudes whose variance is the kernel's spectral density. Random
+    frequencies would not do for rough kernels: most draws would have no high ones, and be smooth.
+    """
+    frequencies = np.arange(1, 8001) / 4.0  # a period of 25, and waves of 0.003
+    if nu is None:
+        density = np.exp(-0.5 * (frequencies * width) ** 2)
+    else:
+        density = (2 * nu / width**2 + frequencies**2) ** -(nu + 0.5)
+    sizes = np.sqrt(density / density.sum())
+    a, b = rng.normal(size=frequencies.size) * sizes, rng.normal(size=frequencies.size) * sizes
+    truth = ((a * np.sin(frequencies) + b * (1 - np.cos(frequencies))) / frequencies).sum()
+    return (lambda x: np.cos(x * frequencies) @ a + np.sin(x * frequencies) @ b), truth
 
 
 def kinks(rng):

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from integrands import FAMILIES, integrand
 
 import supersample as ss
+from integrands import FAMILIES, integrand
 
 #: Calls in one and in two columns; half of the functions have the smaller number.
 CALLS = {1: (12, 24), 2: (20, 36)}
@@ -43,12 +43,12 @@ def test_two_standard_deviations_cover_most_integrals(capsys):
     with capsys.disabled():
         print()  # noqa: T201
         for family in FAMILIES:
-            errors, trusted, relative = measured(family, range(9_000, 9_000 + EACH))
+            errors, trusted, relative = measured(family, range(20_000, 20_000 + EACH))
             covered[family] = int((errors < 2).sum())
             missed = int(((errors >= 2) & (trusted > 0)).sum())
             print(  # noqa: T201
                 f"{family:20} {covered[family]:2} of {EACH} ({covered[family] / EACH:.0%})  root mean square error "
-                f"{np.sqrt(np.mean(errors**2)):.2f} sd  not trusted {int((trusted == 0).sum()):2}  missed and trusted {missed}  "
+                f"{np.sqrt(np.mean(errors**2)):.2f} sd  not trusted {int((trusted == 0).sum()):2}  missed, trusted {missed}  "
                 f"median sd {np.median(relative):.1e} of random calls"
             )
         total = sum(covered.values()) / (EACH * len(covered))

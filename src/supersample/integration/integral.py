@@ -121,7 +121,7 @@ def integral_of(problem: Problem, points: Floats, values: Floats, note: str = ""
     with np.errstate(invalid="ignore"):  # an infinite variance
         variance = float((spread + found.shares * shares).sum())
     if _is_estimated(problem):
-        remarks.append(f"E of the {problem.target.__class__.__name__} measure is an estimate, by a sample of its points.")
+        remarks.append("The variance is an estimate, by a sample of the measure's points.")
     sd = found.unit * found.widening * float(np.sqrt(variance))
     return Integral(
         found.centre + found.unit * mean, sd, points, found.shares @ weights, values, found.trusted,

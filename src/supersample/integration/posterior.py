@@ -127,11 +127,11 @@ def _judged(residuals: Floats, count: int, *, equal: bool, known: bool) -> tuple
     The standard deviation is multiplied by the root mean square of the residuals, or by the largest one over the median of the
     largest of so many standard normals, if that is more; never by less than 1.
     """
-    if equal:
-        return 1.0, False, "All values are equal, so nothing shows how much the function varies between the points."
     if count < _FEWEST:
         needs = "" if known else f": an unknown amplitude takes {_FEWEST} values at least"
         return 1.0, False, f"{count} value{'s' * (count != 1)} cannot show whether the prior fits{needs}."
+    if equal:
+        return 1.0, False, "All values are equal, so nothing shows how much the function varies between the points."
     worst, typical = float(np.abs(residuals).max()), float(np.sqrt(np.mean(residuals**2)))
     widening = max(1.0, typical, worst / _largest(count, 0.5))
     if worst <= _largest(count, 1.0 - _FALSE_ALARMS):

@@ -223,7 +223,8 @@ def _digest(array: Floats) -> str:
 
 def _positive(value: Any, name: str, *, or_zero: bool = False) -> None:
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise InputTypeError(f"{name} must be a number{' or fit' * or_zero}, got {type(value).__name__} {value!r}")
+        wanted = "a number or 'fit'" if or_zero else "a number"
+        raise InputTypeError(f"{name} must be {wanted}, got {type(value).__name__} {value!r}")
     if not ((or_zero and value == 0) or 1.0 / _LARGEST <= value <= _LARGEST):
         least = "0 or more" if or_zero else "positive"
         raise InputError(f"{name} must be {least}, of a size between {1 / _LARGEST:g} and {_LARGEST:g}, got {value!r}; scale f")
