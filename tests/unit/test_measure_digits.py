@@ -105,6 +105,6 @@ def test_narrow_kernels_in_quadrature():
     assert truth > 0.5 * target.energy(kernel)
     narrow = Matern(2.5, 0.001)
     linear = ss.integrate(lambda x: x[0], target, 50, kernel=narrow, amplitude=1.0, random_state=0)
-    # Values far apart say nothing about each other: the integral is their mean, and that of 50 independent values of variance 1.
+    # Values far apart say nothing about each other: the integral is their mean, that of 50 independent values of variance 1.
     assert linear.mean == pytest.approx(linear.values.mean(), abs=0.01)
     assert linear.sd == pytest.approx(linear.posterior.widening * np.sqrt(target.energy(narrow) + 1 / 50), rel=0.05)

@@ -70,7 +70,7 @@ class Integration:
         return self._run.ask(n)
 
     def tell(self, points: PointsLike, values: npt.ArrayLike) -> None:
-        """Add values of f at points, in any order; points that were not asked for are welcome too.
+        """Add values of f at points (rows, or one point and its value), in any order; other points than those asked for too.
 
         Points must be the exact numbers that `ask` returned to count as told. Without noise, a point has one value.
         """

@@ -1,5 +1,7 @@
 """The state of an integral in parts: points are asked for, their values told in any order, and all is kept in a file."""
 
+from contextlib import nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,12 +31,17 @@ class Run:
     def started(cls, measure: Any, options: Options, checkpoint: Any, random_state: RandomState) -> "Run":
         """Start with nothing known, or with what the checkpoint holds."""
         file = File.of(checkpoint)
-        saved = file.read()
-        problem = new_problem(measure, options, random_state, None if saved is None else saved.seed)
-        if saved is None:
-            return cls(problem, file, Known.nothing(problem.measure.dimension))
+        with file.alone() if file.read() is None else nullcontext():
+            saved = file.read()
+            problem = new_problem(measure, options, random_state, None if saved is None else saved.seed)
+            if saved is None:
+                run = cls(problem, file, Known.nothing(problem.measure.dimension))
+                run.keep(
+                    run.known
+                )  # so that all who share the file have one seed, and a path that cannot be written is refused
+                return run
         check_same(file.path, saved.asked, problem.asked)
-        return cls(problem, file, saved.known)
+        return cls(replace(problem, asked=saved.asked), file, saved.known)
 
     @classmethod
     def resumed(cls, earlier: Any, measure: Any, options: Options, checkpoint: Any) -> "Run":
@@ -81,7 +88,8 @@ class Run:
     def tell(self, points: PointsLike, values: npt.ArrayLike) -> None:
         """Add values, and drop their points from those that wait."""
         width = self.problem.measure.dimension
-        rows = np.ascontiguousarray(check_points(points, "points", width=width), dtype=np.float64)
+        given = np.atleast_2d(np.asarray(points)) if np.ndim(values) == 0 else points
+        rows = np.ascontiguousarray(check_points(given, "points", width=width), dtype=np.float64)
         numbers = _numbers(values, rows)
         with self.file.alone():
             self.refresh()

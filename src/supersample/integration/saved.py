@@ -90,9 +90,7 @@ class File:
         try:
             contents = from_bytes(read_file(self.path, "checkpoint"), name)
         except InputError as error:
-            raise InputError(
-                f"checkpoint must name a file that integrate wrote, or one that does not exist yet: {error}"
-            ) from error
+            raise InputError(f"checkpoint must name a file that integrate wrote, or a new one: {error}") from error
         if contents.header.get("kind") != _KIND:
             raise InputError(f"{name} holds no values of a function, but another state; choose another name")
         try:
