@@ -75,16 +75,16 @@ def test_kernels_are_averaged_by_their_evidence():
     assert len(kernels) == 32
     parts = [by_definition(kernel, LINE, found.points, found.values) for kernel in kernels]
     shares = np.exp([part[2] for part in parts] - np.max([part[2] for part in parts]))
+    shares[shares < 1e-4 * shares.sum()] = 0.0  # they are left out
     shares /= shares.sum()
     means, sds = np.array([part[0] for part in parts]), np.array([part[1] for part in parts])
     mean = shares @ means
-    # Shares below 1e-4 are left out.
     assert found.mean == pytest.approx(mean, abs=1e-3 * found.sd)
     sd = np.sqrt(shares @ (sds**2 + (means - mean) ** 2))
-    assert found.sd == pytest.approx(sd * found.posterior.widening, rel=1e-2)
+    assert found.sd == pytest.approx(sd * found.posterior.widening, rel=1e-3)
     named = {kernel: share for share, kernel in found.kernels}
     for share, kernel in zip(shares, kernels, strict=True):
-        assert named.get(kernel, 0.0) == pytest.approx(share, abs=1e-3)
+        assert named.get(kernel, 0.0) == pytest.approx(share, abs=1e-5)
     assert found.kernel == found.kernels[0][1] == kernels[int(np.argmax(shares))]
 
 
@@ -201,6 +201,9 @@ def test_a_named_kernel_is_averaged_over_widths_and_a_given_one_is_kept():
     def f(x):
         return float(np.sin(6 * x[0]))
 
+    plane = ss.integrate(f, BOX, 8, kernel="matern32", random_state=0)
+    assert plane.note == ""  # a sum of Gaussians, not draws, stands for a kernel without a closed form
+    assert repr(plane.kernel).startswith("Matern(bandwidth=")
     named = ss.integrate(f, LINE, 8, kernel="matern32", random_state=0)
     assert len(named.problem.kernels) == 8
     assert {type(kernel) for _, kernel in named.kernels} == {Matern}

@@ -6,7 +6,7 @@ import numpy.typing as npt
 
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.integration.integral import Integral
-from supersample.integration.problem import Method, Noise, Options
+from supersample.integration.problem import Noise, Options, SelectionMethod
 from supersample.integration.run import Run
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
@@ -44,7 +44,7 @@ class Integration:
         candidates: PointsLike | None = None,
         amplitude: float | None = None,
         noise: Noise | None = None,
-        method: Method | None = None,
+        method: SelectionMethod | None = None,
         checkpoint: str | os.PathLike[str] | None = None,
         random_state: RandomState = None,
     ) -> None:

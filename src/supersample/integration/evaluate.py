@@ -10,7 +10,7 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_count, check_flag
 from supersample.errors import FunctionError, InputError, InputTypeError
 from supersample.integration.integral import Integral
-from supersample.integration.problem import Method, Noise, Options
+from supersample.integration.problem import Noise, Options, SelectionMethod
 from supersample.integration.run import Run
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
@@ -30,7 +30,7 @@ def integrate(
     vectorized: bool = False,
     amplitude: float | None = None,
     noise: Noise | None = None,
-    method: Method | None = None,
+    method: SelectionMethod | None = None,
     resume: Integral | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     random_state: RandomState = None,

@@ -14,15 +14,15 @@ from supersample._validation import check_points, choose
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.integration.marginal import Prior
 from supersample.integration.rough import matern
-from supersample.kernels import Gaussian, Kernel, KernelLike, Stationary, as_kernel
+from supersample.kernels import Gaussian, Kernel, KernelLike, Matern, Stationary, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical, Measure
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.candidates import drawn_where_open
 
-__all__ = ["METHODS", "Method", "Noise", "Options", "Problem", "new_problem"]
+__all__ = ["METHODS", "Noise", "Options", "Problem", "SelectionMethod", "new_problem"]
 
-Method = Literal["wkh", "sbq", "herd"]
+SelectionMethod = Literal["wkh", "sbq", "herd"]
 METHODS = ("wkh", "sbq", "herd")
 #: The standard deviation of the noise in the values, or "fit".
 Noise = float | Literal["fit"]
@@ -51,7 +51,7 @@ class Options:
     candidates: PointsLike | None = None
     amplitude: float | None = None
     noise: Noise | None = None
-    method: Method | None = None
+    method: SelectionMethod | None = None
 
     def check(self) -> None:
         """Refuse values that no problem has."""
@@ -188,6 +188,8 @@ def _kernels(measure: Measure, options: Options, pool: Floats) -> tuple[tuple[Ke
     if options.kernel is not None:
         named = as_kernel(options.kernel)
         assert isinstance(named, Stationary)
+        if isinstance(named, Matern):
+            return tuple(matern(measure, named.nu, width) for width in plain), alike
         return tuple(named.with_bandwidth(width) for width in plain), alike
     smooth = [Gaussian(width) for width in plain]
     return (*smooth, *(matern(measure, nu, width) for nu in _SMOOTHNESS for width in plain)), alike
