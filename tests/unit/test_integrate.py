@@ -114,6 +114,21 @@ def test_residuals_are_those_of_a_fit_without_the_value():
         assert stats.norm.ppf(stats.t.cdf(t, 7)) == pytest.approx(found.posterior.residuals[left_out], abs=1e-4)
 
 
+def test_residuals_under_an_average_of_kernels_leave_the_value_out_of_the_shares_too():
+    found = ss.integrate(lambda x: np.exp(2 * x[0]) + np.abs(x[0] - 0.5), LINE, 9, random_state=0)
+    kernels = [part.prior.kernel for part in found.posterior.parts]
+    assert len(kernels) > 3
+    for left_out in range(9):
+        rest = np.delete(np.arange(9), left_out)
+        parts = [by_definition(kernel, LINE, found.points[rest], found.values[rest]) for kernel in kernels]
+        shares = np.exp([part[2] for part in parts] - np.max([part[2] for part in parts]))
+        below = 0.0
+        for share, part in zip(shares / shares.sum(), parts, strict=True):
+            mean, sd = part[3](found.points[[left_out]])
+            below += share * stats.t.cdf((found.values[left_out] - mean[0]) / sd[0] * np.sqrt(7 / 5), 7)
+        assert stats.norm.ppf(below) == pytest.approx(found.posterior.residuals[left_out], abs=2e-3)
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_wave_of_large_values_is_within_three_standard_deviations(seed):
     found = ss.integrate(lambda x: 1000 * np.sin(20 * x[0]), LINE, 10, random_state=seed)
@@ -182,7 +197,12 @@ def test_too_few_values_have_no_standard_deviation():
         assert found.sd == np.inf
         assert not found.trusted
         assert "an unknown amplitude takes 4 values at least" in found.note
-    assert ss.integrate(lambda x: x[0], LINE, 4, random_state=0).sd < np.inf
+    for n in (4, 5):
+        few = ss.integrate(lambda x: np.sin(4 * x[0]), LINE, n, random_state=0)
+        assert few.sd < np.inf
+        assert f"{n} values are too few to show" in few.note
+        assert not few.trusted
+    assert ss.integrate(lambda x: np.sin(4 * x[0]), LINE, 6, random_state=0).trusted
     known = ss.integrate(lambda x: x[0], LINE, 2, kernel=Gaussian(0.5), amplitude=1.0, random_state=0)
     assert known.sd < 1.0
 

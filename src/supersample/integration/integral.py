@@ -95,9 +95,10 @@ class Integral:
     def __str__(self) -> str:
         """Return the integral with its standard deviation, the number of calls, the prior, and what speaks against it."""
         kernels = self.kernels
-        others = f", {kernels[0][0]:.0%} of the evidence; {len(kernels) - 1} other kernels averaged" * (len(kernels) > 1)
+        more, calls = len(kernels) - 1, f"{len(self):,} call{'s' * (len(self) != 1)}"
+        others = f", {kernels[0][0]:.0%} of the evidence; {more} other kernel{'s' * (more != 1)} averaged" * (more > 0)
         lines = [
-            f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {len(self):,} calls of the function",
+            f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {calls} of the function",
             f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}{others}",
             *([] if self.trusted else ["  trusted  no"]),
             *([f"  note     {self.note}"] if self.note else []),

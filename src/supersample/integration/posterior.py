@@ -20,6 +20,8 @@ _FINEST = 1e-150
 _FALSE_ALARMS = 0.01
 #: With fewer values there are no residuals with a finite variance.
 _FEWEST = 4
+#: With fewer values, residuals are so uncertain that hardly any speaks against a prior.
+_ENOUGH = 6
 
 
 @dataclass(frozen=True)
@@ -127,15 +129,16 @@ def _judged(residuals: Floats, count: int, *, equal: bool, known: bool) -> tuple
     The standard deviation is multiplied by the root mean square of the residuals, or by the largest one over the median of the
     largest of so many standard normals, if that is more; never by less than 1.
     """
+    if equal and count > 1:
+        return 1.0, False, "All values are equal, so nothing shows how much the function varies between the points."
     if count < _FEWEST:
         needs = "" if known else f": an unknown amplitude takes {_FEWEST} values at least"
         return 1.0, False, f"{count} value{'s' * (count != 1)} cannot show whether the prior fits{needs}."
-    if equal:
-        return 1.0, False, "All values are equal, so nothing shows how much the function varies between the points."
     worst, typical = float(np.abs(residuals).max()), float(np.sqrt(np.mean(residuals**2)))
     widening = max(1.0, typical, worst / _largest(count, 0.5))
     if worst <= _largest(count, 1.0 - _FALSE_ALARMS):
-        return widening, True, ""
+        few = f"{count} values are too few to show whether the prior fits." if count < _ENOUGH else ""
+        return widening, not few, few
     return (
         widening,
         False,

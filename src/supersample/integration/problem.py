@@ -183,7 +183,7 @@ def _kernels(measure: Measure, options: Options, pool: Floats) -> tuple[tuple[Ke
     middle, alike = resolved(Gaussian(), pool / spread, None if rows is None else rows / spread)
     assert isinstance(middle, Gaussian)
     assert isinstance(middle.bandwidth, float)
-    widths = [(each * middle.bandwidth * spread).tolist() for each in _WIDTHS]
+    widths = [[float(f"{width:.4g}") for width in each * middle.bandwidth * spread] for each in _WIDTHS]
     plain = [tuple(width) if len(width) > 1 else width[0] for width in widths]
     if options.kernel is not None:
         named = as_kernel(options.kernel)
