@@ -82,7 +82,7 @@ test-torch: $(WITH_TORCH)/.installed  ## The tests that need PyTorch, in an envi
 test-s3: $(WITH_S3)/.installed  ## The tests that need an S3 server, that of moto, in an environment of their own
 	$(WITH_S3)/$(BIN)/python -m pytest tests/unit/test_sources_s3.py
 
-level: environment  ## The whole calibration study of the two-sample tests (minutes)
+level: environment  ## The whole calibration study of tests and integrals (minutes)
 	$(TEST)/$(BIN)/python -m pytest -m level -s
 
 fuzz: environment  ## A million damaged files for the loader, 100,000 for the readers (half an hour)

@@ -197,7 +197,7 @@ def integral() -> Any:
     def f(x: Any) -> float:
         return float(np.exp(-x[0]) * np.sin(3 * x[1]))
 
-    found = [ss.integrate(f, box, n, kernel=ss.kernels.Gaussian(0.7), fit=True, random_state=0) for n in sizes]
+    found = [ss.integrate(f, box, n, random_state=0) for n in sizes]
     draws = box.sample(20_000, random_state=1)
     spread = float(np.std(np.exp(-draws[:, 0]) * np.sin(3 * draws[:, 1])))
     figure, axes = plt.subplots(figsize=(6.4, 3.2))

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
     from supersample.engines import herd, sbq, summarize, wkh
-    from supersample.integration import Integral, integrate
+    from supersample.integration import Integral, Integration, integrate
     from supersample.selection import Selection, frank_wolfe, quadrature_weights
     from supersample.selection.critic import Critique, critic, online_critic
     from supersample.summary import Comparison, Progress, Summary, load
@@ -22,6 +22,7 @@ __all__ = [
     "Comparison",
     "Critique",
     "Integral",
+    "Integration",
     "MeanEmbedding",
     "Progress",
     "Selection",
@@ -55,6 +56,7 @@ _HOMES = {
     "Comparison": "supersample.summary",
     "Critique": "supersample.selection.critic",
     "Integral": "supersample.integration",
+    "Integration": "supersample.integration",
     "MeanEmbedding": "supersample.embedding",
     "Progress": "supersample.summary",
     "Selection": "supersample.selection",

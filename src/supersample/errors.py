@@ -1,6 +1,8 @@
 """The errors users see: each says which argument, what was expected, what came and what to do."""
 
-__all__ = ["InputError", "InputTypeError", "MismatchError", "SupersampleError"]
+from typing import Any
+
+__all__ = ["FunctionError", "InputError", "InputTypeError", "MismatchError", "SupersampleError"]
 
 
 class SupersampleError(Exception):
@@ -17,3 +19,15 @@ class InputTypeError(SupersampleError, TypeError):
 
 class MismatchError(SupersampleError, ValueError):
     """Two things that should be combined do not fit together."""
+
+
+class FunctionError(SupersampleError, ValueError):
+    """A user's function raised an error, or returned something unusable, after other calls had succeeded or not.
+
+    integral: what the calls before it gave, an `Integral` to pass as resume=; None if there were none.
+    """
+
+    def __init__(self, message: str, integral: Any = None) -> None:
+        """Keep what is known."""
+        super().__init__(message)
+        self.integral = integral

@@ -6,10 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from supersample._compiled import residual
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats
 from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
-__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "noisy_points", "residual_of"]
+__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
 
 #: A candidate is selected only if its residual is above this share of k(x, x). It is the root of the rounding error: smooth
 #: kernels gain the slope of f from near copies of selected points, but that is lost in the rounding of huge opposite weights.
@@ -97,9 +97,9 @@ class ExactResidual(Residual):
             if n:
                 across = self.space.gram(self.rows, row[None])[:, 0]
                 spanned = linalg.solve_triangular(self.root, across, lower=True, check_finite=False)
-            own = float(diagonal[0] - spanned @ spanned)
+            own = float(diagonal[0] + self.noise - spanned @ spanned)
             z = float(values[0] - spanned @ self.halves)
-            if own <= self.clear * float(diagonal[0]):
+            if not self.noise and own <= self.clear * float(diagonal[0]):
                 return
         column = self.space.column(row)
         if n:
@@ -149,21 +149,6 @@ class FeatureResidual(Residual):
         residual.subtract(np.zeros(column.size), 1.0, half, column, self.z, self.left)
         if index is not None:
             self.left[index] = 0.0
-
-
-def noisy_points(space: ExactCandidates, count: int, noise: float, first: Indices, *, by_variance: bool) -> Indices:
-    """Return `count` candidates to call a noisy function at: first the given ones, then each that lowers the variance most.
-
-    With noise of variance `noise` beside k, a call at x lowers E - z^T (K + noise I)^-1 z by zr(x)^2 / (R(x) + noise), where
-    R(x) and zr(x) are the residuals of k(x, x) and of z(x) after the earlier calls: every call lowers the variance, and a point
-    may be called again. by_variance=False takes the largest |zr(x)|. O(N n) for call n, O(N n) memory.
-    """
-    after = ExactResidual(space, count, noise)
-    chosen = np.empty(count, dtype=np.int64)
-    for n in range(count):
-        chosen[n] = int(first[n]) if n < first.size else after.best(by_variance=by_variance)
-        after.add(space.row(int(chosen[n])), int(chosen[n]))
-    return chosen
 
 
 def residual_of(space: CandidateSpace, count: int) -> Residual:
