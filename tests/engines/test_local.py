@@ -130,7 +130,7 @@ def test_dask_arrays_are_rows_in_blocks(capsys):
     expected = local.summarize([data[:2_500], data[2_500:5_000], data[5_000:]], **OPTIONS).to_bytes()
     with dask.config.set(scheduler="threads"):
         assert ss.summarize(blocks, progress=True, **OPTIONS).to_bytes() == expected
-        assert ss.summarize(blocks[:, 0], **OPTIONS).prototypes.column_names == ["x0", "_row", "_weight"]
+        assert ss.summarize(blocks[:, 0], **OPTIONS).prototypes.column_names == ["x0", "_row", "_weight", "_share"]
     assert "Completed" in capsys.readouterr().out
     with pytest.raises(ss.errors.InputError, match="one or two dimensions"):
         ss.summarize(da.zeros((2, 2, 2)))

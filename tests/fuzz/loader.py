@@ -78,7 +78,7 @@ class Loader:
         """Ask for all that is at hand."""
         str(found), repr(found), found.to_dict(), found.columns, found.mmd_path, found.bound()
         tables = found.prototypes, found.criticisms, found.background
-        for kind in ("uniform", "share", "quadrature"):
+        for kind in ("simplex", "uniform"):
             found.weights(kind), found.expect("x", weighting=kind)
         for rows in (*tables, self.rows[place]):
             found.encode(rows)

@@ -27,7 +27,7 @@ def test_the_stream_comes_near_batch(batch, order):
     kernel, gram, best = batch
     rng = np.random.default_rng(order)
     shuffled = rng.permutation(len(DATA))
-    fitted = ss.SuperSampler(SIZE, CRITICS, kernel=kernel, random_state=order).fit(DATA[shuffled])
+    fitted = ss.SuperSampler(SIZE, CRITICS, kernel=kernel, regularizer="logdet", random_state=order).fit(DATA[shuffled])
     prototypes, criticisms = shuffled[fitted.prototype_indices_], shuffled[fitted.criticism_indices_]
     random = [rng.choice(len(DATA), size=SIZE, replace=False) for _ in range(100)]
     others = [rng.choice(len(DATA), size=CRITICS, replace=False) for _ in range(100)]
@@ -70,27 +70,30 @@ def with_rare_groups(order, rng):
     return data[places], group[places], bandwidth
 
 
-def groups_found(order, seed):
+def groups_found(order, seed, regularizer):
     """How many of the groups hold a criticism, once it is sure that no prototype is spent on one."""
     data, group, bandwidth = with_rare_groups(order, np.random.default_rng(seed))
     for each in range(GROUPS):
         assert cdist(data[group == each], data[group != each]).min() > 4 * bandwidth
-    fitted = ss.SuperSampler(20, 20, bandwidth=bandwidth, random_state=seed).fit(data)
+    fitted = ss.SuperSampler(20, 20, bandwidth=bandwidth, regularizer=regularizer, random_state=seed).fit(data)
     assert (group[fitted.prototype_indices_] == -1).all()
     mine = group[fitted.criticism_indices_]
     assert (fitted.criticism_witness_[mine >= 0] > 0).all()
-    np.testing.assert_allclose(fitted.criticism_witness_[mine >= 0], RARE / N, rtol=0.25)
+    if regularizer is not None:
+        np.testing.assert_allclose(fitted.criticism_witness_[mine >= 0], RARE / N, rtol=0.25)
     return len(set(mine) - {-1})
 
 
 @pytest.mark.parametrize("order", ["early", "late", "spread"])
-@pytest.mark.parametrize("seed", range(3))
-def test_groups_that_prototypes_pass_over(order, seed):
-    assert groups_found(order, seed) >= 9
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("regularizer", [None, "logdet"])
+def test_groups_that_prototypes_pass_over(order, seed, regularizer):
+    assert groups_found(order, seed, regularizer) >= 9
 
 
 @pytest.mark.level
 @pytest.mark.parametrize("order", ["early", "late", "spread"])
 @pytest.mark.parametrize("seed", range(10))
-def test_groups_that_prototypes_pass_over_ten_seeds(order, seed):
-    assert groups_found(order, seed) >= 9
+@pytest.mark.parametrize("regularizer", [None, "logdet"])
+def test_groups_that_prototypes_pass_over_ten_seeds(order, seed, regularizer):
+    assert groups_found(order, seed, regularizer) >= 9

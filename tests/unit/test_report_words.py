@@ -53,7 +53,7 @@ def test_the_measure_stands_behind_the_headline():
         # MMD^2 of n of N rows goes as 1 / n - 1 / N, so that all N are at 0: 1 / (99 / 160,000 + 1 / 10,000) = 1,391.
         (0.01, 100, 10_000, False, "as good as about 1,400 rows drawn at random"),
         (0.002, 100, 1_000, False, "as good as about 980 rows drawn at random"),
-        (0.0001, 100, 1_000, False, "as good as about 999 rows drawn at random"),
+        (0.0001, 100, 1_000, False, "as good as nearly all 1,000 rows"),
         (0.0, 100, 1_000, False, "as good as all 1,000 rows"),
         (0.002, 100, 1_000, True, "as good as more than 1,000 rows drawn at random"),
         (0.04, 100, 10_000, False, "no better than 100 rows drawn at random"),

@@ -173,7 +173,10 @@ def said_as_good_as(equal: float, size: int, n_seen: int) -> str:
     if equal < _BETTER * size:
         return f"no better than {plural(size, 'row')} drawn at random"
     digits = min(0, 1 - int(np.floor(np.log10(equal))))
-    return f"as good as about {plural(min(int(round(equal, digits)), n_seen - 1), 'row')} drawn at random"
+    rounded = int(round(equal, digits))
+    if rounded >= n_seen:
+        return f"as good as nearly all {plural(n_seen, 'row')}"
+    return f"as good as about {plural(rounded, 'row')} drawn at random"
 
 
 def said_error(mmd: float, error: float) -> str:

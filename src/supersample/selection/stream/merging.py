@@ -15,6 +15,7 @@ from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.dependence import Dependence
 from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import Plan
+from supersample.selection.stream.rare import Rare
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.second_look import exchanged
@@ -48,8 +49,7 @@ def merge(left: Stream, right: Stream) -> Stream:
         background=background.merge(left.background, right.background, left.settings.n_background),
         dependence=_merged_dependence(left, right),
     )
-    low = rare.merge(left.rare, right.rare, merged.moments.mean(), merged.n_used, left.plan.feature_map.transform)
-    merged = replace(merged, reservoir=_merged_reservoir(merged, left, right), rare=low)
+    merged = replace(merged, reservoir=_merged_reservoir(merged, left, right), rare=_merged_rare(merged, left, right))
     held = (left.criticisms.rows, right.criticisms.rows, left.reservoir.rows, right.reservoir.rows)
     return replace(merged, criticisms=_merged_criticisms(merged, Rows.joined(*held)))
 
@@ -77,6 +77,14 @@ def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
         reservoir.fill(rows, merged.plan.feature_map.transform(rows.points).astype(np.float32))
     reservoir.histogram = left.reservoir.histogram + right.reservoir.histogram
     return reservoir
+
+
+def _merged_rare(merged: Stream, left: Stream, right: Stream) -> Rare:
+    """Return the rows of lowest density of both, by the mean of both together."""
+    if merged.n_used == 0:
+        return left.rare
+    transform = merged.fixed_plan.feature_map.transform
+    return rare.merge(left.rare, right.rare, merged.moments.mean(), merged.n_used, transform)
 
 
 def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:

@@ -24,13 +24,13 @@ _MISSED, _RARE = 0, 1
 _CANDIDATES = 1000
 #: A row belongs to a group if the row that stands for the group is this many times as near as the nearest prototype.
 _NEARER = 2.0
-#: A group lies apart if a ball of twice its radius holds at most this many times its share. Without a gap around the group, it
-#: would hold twice the share in one dimension, and more in others.
-_APART = 1.25
+#: A group lies apart if a ball of twice its radius, three times that of a group of few rows, holds at most this many times its
+#: share. Without a gap around the group, it would hold twice (three times) the share in one dimension, and more in others.
+_APART, _FEW, _BALL, _BALL_OF_FEW = 1.25, 20, 2.0, 3.0
 #: The radius of a group is that of this share of its rows.
 _MOST_OF_IT = 0.9
 #: Least number of sample rows of a group, and its least share of the data.
-_LEAST_ROWS, _LEAST_SHARE = 20, 0.003
+_LEAST_ROWS, _LEAST_SHARE = 7, 0.001
 #: Rarity is the distance to this nearest row of the sample.
 _NEIGHBOUR = 6
 #: A row is a copy of an earlier criticism if it is this many times nearer to it than to its own sixth neighbour.
@@ -48,7 +48,7 @@ class Found(NamedTuple):
 def missed_and_rare(kernel: Kernel, prototypes: Rows, sample: Background, low: Rows, witness: Floats, count: int) -> Found:
     """Choose at most `count` criticisms: groups that the prototypes lack, the largest first, then rare rows, the rarest first.
 
-    low: the rows of low density. witness: its values at the rows of the sample. A group is at least 20 rows and 0.3% of the
+    low: the rows of low density. witness: its values at the rows of the sample. A group is at least 7 rows and 0.1% of the
     sample, lies apart from the other rows, and has a positive witness at its middle. A rare row is far from its sixth neighbour
     in the sample. O((candidates + low) B d) for a sample of B rows.
     """
@@ -118,8 +118,9 @@ def _largest_group(away: Floats, far: Floats, shares: Floats) -> int | None:
         if masses[each] < _LEAST_SHARE:
             break
         radius = float(np.quantile(away[each, mine], _MOST_OF_IT))
-        apart = shares @ (away[each] <= 2.0 * radius) <= _APART * masses[each]
-        if apart and int(mine.sum()) >= _LEAST_ROWS:
+        count = int(mine.sum())
+        ball = radius * (_BALL if count >= _FEW else _BALL_OF_FEW)
+        if count >= _LEAST_ROWS and shares @ (away[each] <= ball) <= _APART * masses[each]:
             return int(each)
     return None
 
