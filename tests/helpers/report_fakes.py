@@ -34,6 +34,7 @@ class Comparison:
     n_right: int = 900
     pairs: tuple[PairChange, ...] = ()
     notes: tuple[Note, ...] = ()
+    at_least: float = 0.0
     kernel: Any = field(default_factory=lambda: ss.kernels.Gaussian(1.5))
     effective_rows: tuple[float, float] | None = (1_000.0, 900.0)
     dependence: tuple[float, float] = (1.0, 1.0)

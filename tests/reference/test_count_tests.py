@@ -125,20 +125,37 @@ def test_holms_rule_is_the_closed_test(seed):
     np.testing.assert_allclose(weighted_holm(pvalues, weights), closed_test(pvalues, weights), rtol=1e-12)
 
 
-def test_pairs_are_tested_by_the_means_of_their_products():
+def test_pairs_are_tested_by_the_correlations_of_each_side():
     rng = np.random.default_rng(0)
     x, y = rng.normal(size=(2, 400, 4))
     y[:, 2] = 0.5 * y[:, 0] + y[:, 2]
     shares = [np.full(400, 1 / 400)] * 2
     found = compare_pairs([x, y], shares, [np.ones(4)] * 2, most=3)
-    products = [side[:, 0] * side[:, 2] for side in (x, y)]
-    gap, pooled = products[1].mean() - products[0].mean(), np.concatenate(products).var()
-    expected = 6 * stats.chi2.sf(gap**2 / (pooled * 2 / 400), 1)
+    influences, correlations = [], []
+    for side in (x, y):
+        a, b = stats.zscore(side[:, 0]), stats.zscore(side[:, 2])
+        correlations.append(stats.pearsonr(side[:, 0], side[:, 2]).statistic)
+        influences.append(np.mean((a * b - correlations[-1] * (a**2 + b**2) / 2) ** 2))
+    spread = sum(max(each, np.mean(influences)) / 400 for each in influences)
+    expected = 6 * stats.chi2.sf((correlations[1] - correlations[0]) ** 2 / spread, 1)
     assert (found[0].first, found[0].second) == (0, 2)
+    assert (found[0].before, found[0].after) == pytest.approx(correlations, rel=1e-9)
     assert found[0].pvalue == pytest.approx(expected, rel=1e-9)
     assert found[0].pvalue < 1e-4 < found[1].pvalue
     assert found[0].after - found[0].before == pytest.approx(0.44, abs=0.1)
     assert compare_pairs([x[:50], y], [np.full(50, 0.02), shares[1]], [np.ones(4)] * 2, most=3) is None
+
+
+def test_other_means_and_spreads_are_no_other_correlation():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(300, 3)), rng.normal(size=(3_000, 3)) * [1.0, 4.0, 0.3] + [2.0, -1.0, 0.0]
+    shares = [np.full(len(each), 1.0 / len(each)) for each in (x, y)]
+    found = compare_pairs([x, y], shares, [np.ones(3)] * 2, most=3)
+    assert min(each.pvalue for each in found) > 0.05
+    # A column and its opposite have the correlation -1 on both sides, whatever their rates are.
+    flags = [(rng.random(500) < rate)[:, None] * [1.0, -1.0] for rate in (0.2, 0.7)]
+    (pair,) = compare_pairs(flags, [np.full(500, 1 / 500)] * 2, [np.ones(2)] * 2, most=1)
+    assert (pair.before, pair.after, pair.pvalue) == pytest.approx((-1.0, -1.0, 1.0))
 
 
 def test_normal_scores_are_ranks_of_both_samples():

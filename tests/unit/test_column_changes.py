@@ -164,3 +164,24 @@ def test_infinite_and_unreadable_values_are_counted():
     bad = ["oops" if place % 50 == 0 else price for place, price in enumerate(prices)]
     found = first.compare(ss.summarize(pa.table({"price": bad, "y": plain}), like=first, random_state=1))
     assert found.columns[0].what == "unreadable 0.0% -> 2.0%"
+
+
+def test_a_column_that_had_one_value_is_counted_in_all_rows():
+    rng = np.random.default_rng(0)
+    left = pa.table({"x": rng.normal(size=20_000), "k": ["ok"] * 20_000})
+    states = np.where(np.arange(20_000) % 800 == 0, "error", "ok")
+    first = ss.summarize(left, 10, 0, random_state=0)
+    found = first.compare(ss.summarize(pa.table({"x": rng.normal(size=20_000), "k": states}), like=first, random_state=1))
+    assert found.changed == ("k",)
+    assert [each.what for each in found.columns if each.name == "k"] == ["new: 'error' 0.1%"]
+
+
+def test_the_joint_test_is_not_changed_by_what_is_to_count():
+    rng = np.random.default_rng(0)
+    first = ss.summarize({"x": rng.normal(size=3_000), "y": rng.normal(size=3_000)}, 10, 0, random_state=0)
+    second = ss.summarize({"x": rng.normal(0.15, 1.0, 3_000), "y": rng.normal(size=3_000)}, like=first, random_state=1)
+    plain, coarse = first.compare(second), first.compare(second, at_least=0.2)
+    assert plain.pvalue < 0.05 < coarse.pvalue == 1.0
+    assert coarse.joint.pvalue == plain.joint.pvalue < 1.0
+    assert "no difference of at least 0.2" in str(coarse)
+    assert coarse.to_dict()["at_least"] == 0.2

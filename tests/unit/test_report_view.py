@@ -36,7 +36,7 @@ def test_criticisms_say_why_with_the_row_of_their_nearest_prototype(mixed):
         "Missed: it stands for a group apart that no prototype shows. 2.1% of the data is nearer to this row than to any "
         "prototype. Nearest prototype: row 1,000."
     )
-    assert cards[-1].why.startswith("Rare: it is far from all other rows. ")
+    assert cards[-1].why.startswith("Rare: few rows are like it. ")
 
 
 def test_few_columns_keep_their_order_and_many_are_led_by_the_telling_ones(mixed):

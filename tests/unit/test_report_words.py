@@ -122,3 +122,10 @@ def test_long_decimals_are_shortened():
     assert words.shortened("Gaussian(bandwidth=2.2452675764523438) + 0.5 * X(1.23456e-05)") == (
         "Gaussian(bandwidth=2.245) + 0.5 * X(1.235e-05)"
     )
+
+
+def test_differences_that_were_not_to_count_are_not_called_chance():
+    verdict, meaning = words.verdict(1.0, [], [], 3, at_least=0.05)
+    assert verdict == "No difference of at least 0.05 found (p = 1)."
+    assert "chance" not in meaning
+    assert "Smaller differences count for nothing here" in meaning

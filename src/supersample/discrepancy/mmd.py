@@ -53,7 +53,8 @@ def mmd2(
         linear: the same with two rows a block (MMD-linear, but all rows are used when m and n differ); O((m + n) d).
     kernel: a name, with `bandwidth`, a kernel, or a function of two arrays; a "median" bandwidth is taken from the pooled rows.
     weight_x, weight_y: a weight for each row, not for "block" and "linear".
-    random_state: draws the frequencies, and the rows that the median distance is taken from.
+    random_state: draws the frequencies, and the rows that the median distance is taken from; without it, these are always the
+    same rows.
 
     >>> import numpy as np
     >>> x, y = np.zeros((3, 1)), np.ones((2, 1))
@@ -66,7 +67,8 @@ def mmd2(
     seed = as_seed(random_state)
     wx = None if weight_x is None else check_weights(weight_x, samples.x.shape[0], "weight_x")
     wy = None if weight_y is None else check_weights(weight_y, samples.y.shape[0], "weight_y")
-    (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, seed)
+    # Without a seed, the rows for the median are always the same ones, so that the same call gives the same number.
+    (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, as_seed(0) if random_state is None else seed)
     if method == "exact":
         return _exact(samples.x, samples.y, wx, wy, resolved, chosen)
     if method in ("fourier", "fastfood"):

@@ -8,11 +8,14 @@ from scipy import special
 
 from supersample._typing import Floats, Mask
 
-__all__ = ["LEAST_ROWS", "Pair", "compare_pairs", "normal_scores"]
+__all__ = ["LEAST", "Pair", "compare_pairs", "normal_scores"]
 
-#: Rows below which the mean of products is not taken to be normal.
-LEAST_ROWS = 100.0
-_LEAST = float(np.finfo(np.float64).tiny)
+#: Rows below which a correlation is not taken to be normal.
+_LEAST_ROWS = 100.0
+#: No p-value is below this.
+LEAST = float(np.finfo(np.float64).tiny)
+#: Differences of correlations, and spreads of scores, that are rounding.
+_SAME, _FLAT = 1e-9, 1e-9
 #: Ranks stay this far from 0 and 1, where rows without weight would lie.
 _EDGE = 1e-12
 
@@ -54,38 +57,46 @@ def normal_scores(sides: Sequence[Floats], there: Sequence[Mask], weights: Seque
 
 
 def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], factors: Sequence[Floats], most: int) -> list[Pair] | None:
-    """Test whether the mean product of any two columns of scores differs between two samples.
+    """Test whether the correlation of any two columns of scores differs between two samples.
 
     sides: rows x columns each; shares: the share of a sample that each row represents; factors: by which the variance of each
     column's mean is larger than that of independent rows. That of a product is taken to be the smaller one of its columns: it
-    is so for copies of rows, and no more for normal series, whose products forget faster than they do. Each product is tested
-    by its means and its variance over both samples, so that no distribution is assumed. Return the pairs that differ most, at
-    most so many, with p-values adjusted by Bonferroni's rule; None if there are too few rows to test any. O(rows columns^2).
+    is so for copies of rows, and no more for normal series, whose products forget faster than they do. Each side has its own
+    means and spreads, so that these change no correlation. The variance of a correlation is that of its influence on single
+    rows, a b - r (a^2 + b^2) / 2 for standardised a and b, the larger one of its side and of both, so that no distribution is
+    assumed. Return the pairs that differ most, at most so many, with p-values adjusted by Bonferroni's rule; None if there are
+    too few rows to test any. O(rows columns^2).
     """
     sizes = [1.0 / float(each @ each) for each in shares]
     n_columns = sides[0].shape[1]
-    if n_columns < 2 or min(sizes) < LEAST_ROWS:
+    if n_columns < 2 or min(sizes) < _LEAST_ROWS:
         return None
-    means = [(side.T * share) @ side for side, share in zip(sides, shares, strict=True)]
-    squares = [(side.T**2 * share) @ side**2 for side, share in zip(sides, shares, strict=True)]
-    parts = [size / sum(sizes) for size in sizes]
-    centre = parts[0] * means[0] + parts[1] * means[1]
-    variance = parts[0] * squares[0] + parts[1] * squares[1] - centre**2
+    found = [_correlations(side, share) for side, share in zip(sides, shares, strict=True)]
     first, second = np.triu_indices(n_columns, 1)
+    before, after = (each[first, second] for each, _ in found)
+    spreads = [each[first, second] for _, each in found]
+    pooled = (sizes[0] * spreads[0] + sizes[1] * spreads[1]) / sum(sizes)
     fewer = [size / np.minimum(each[first], each[second]) for size, each in zip(sizes, factors, strict=True)]
-    spread = np.maximum(variance[first, second], 0.0) * (1.0 / fewer[0] + 1.0 / fewer[1])
-    gap = (means[1] - means[0])[first, second]
+    spread = np.maximum(spreads[0], pooled) / fewer[0] + np.maximum(spreads[1], pooled) / fewer[1]
+    gap = np.where(np.abs(after - before) > _SAME, after - before, 0.0)
     there = spread > 0
     pvalues = np.ones(first.size)
     pvalues[there] = np.minimum(special.chdtrc(1, gap[there] ** 2 / spread[there]) * first.size, 1.0)
     order = np.argsort(-(gap**2) / np.where(there, spread, np.inf), kind="stable")[:most]
     return [
-        Pair(a, b, _correlation(means[0], a, b), _correlation(means[1], a, b), max(float(pvalues[place]), _LEAST))
+        Pair(a, b, float(before[place]), float(after[place]), max(float(pvalues[place]), LEAST))
         for place, a, b in zip(order.tolist(), first[order].tolist(), second[order].tolist(), strict=True)
     ]
 
 
-def _correlation(means: Floats, first: int, second: int) -> float:
-    """Return the correlation of two columns; their means are left out of it, since scores are centred over both samples."""
-    size = float(np.sqrt(means[first, first] * means[second, second]))
-    return float(means[first, second] / size) if size > 0 else 0.0
+def _correlations(side: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Return the correlations of all columns, and the variances of their influence on rows; 0 of a column of one value."""
+    scores = side - share @ side
+    spreads = np.sqrt(share @ scores**2)
+    scores = np.divide(scores, spreads, out=np.zeros_like(scores), where=spreads > _FLAT)
+    weighed, squares = scores * share[:, None], scores**2
+    r = np.clip(weighed.T @ scores, -1.0, 1.0)
+    even, odd = (squares * share[:, None]).T @ squares, (weighed * squares).T @ scores
+    fourth = np.diag(even)
+    variance = even - r * (odd + odd.T) + 0.25 * r * r * (fourth[:, None] + fourth + 2.0 * even)
+    return r, np.maximum(variance, 0.0)

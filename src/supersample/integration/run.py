@@ -96,7 +96,7 @@ class Run:
             known = self.known
             joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
             if self.problem.noise == 0.0:
-                _check_repeated(*joined)
+                joined = _once(*joined)
             waiting = list(known.pending)
             for row in rows:
                 place = next((each for each, other in enumerate(waiting) if np.array_equal(row, other)), None)
@@ -106,6 +106,7 @@ class Run:
 
     def result(self) -> Integral:
         """Return the integral from all values so far."""
+        self.refresh()
         return integral_of(self.problem, self.known.points, self.known.values, self.note)
 
     def refresh(self) -> None:
@@ -134,16 +135,19 @@ def _numbers(values: npt.ArrayLike, rows: Floats) -> Floats:
     return numbers
 
 
-def _check_repeated(points: Floats, values: Floats) -> None:
-    """Refuse two different values at one point."""
+def _once(points: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Return each point once, as told again by a call that was repeated; refuse two different values at one point."""
     seen: dict[bytes, float] = {}
-    for row, value in zip(points, values.tolist(), strict=True):
+    fresh = []
+    for place, (row, value) in enumerate(zip(points, values.tolist(), strict=True)):
+        fresh += [place] if row.tobytes() not in seen else []
         before = seen.setdefault(row.tobytes(), value)
         if before != value:
             raise InputError(
                 f"values without noise must be equal at equal points, got {before!r} and {value!r} at {row.tolist()}; pass "
                 f"noise=, or leave one out"
             )
+    return points[fresh], values[fresh]
 
 
 def _check_resumed(problem: Problem, measure: Any, options: Options) -> None:

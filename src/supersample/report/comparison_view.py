@@ -109,6 +109,7 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
         [clean(name, 40) for name in compared.changed],
         [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
         len(compared.columns),
+        at_least=compared.at_least,
     )
 
 

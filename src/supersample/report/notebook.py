@@ -105,7 +105,8 @@ def _comparison(result: Comparison) -> str:
         ]
     title = f"{left} and {right}" if result.summaries else ""
     facts = facts_of(result, (left, right))
-    return _render(NotebookView(title, headline, clean(meaning, LONGEST_LINE), tuple(tables), (), facts))
+    notes = tuple(map(_short, note_groups(result.notes)))
+    return _render(NotebookView(title, headline, clean(meaning, LONGEST_LINE), tuple(tables), notes, facts))
 
 
 def _gained(title: str, table: pa.Table) -> Rows:

@@ -205,7 +205,7 @@ def why_shown(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
     """Say what a criticism is; rows: the positions of the prototypes, as `_nearest` counts them."""
     what = {
         "missed": "Missed: it stands for a group apart that no prototype shows.",
-        "rare": "Rare: it is far from all other rows.",
+        "rare": "Rare: few rows are like it.",
     }[criticism["_kind"]]
     nearer = words.percent(criticism["_share"]) if criticism["_share"] > 0 else "Almost none"
     return (

@@ -120,10 +120,18 @@ def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float)
     )
 
 
-def verdict(pvalue: float, changed: list[str], pairs: list[str], n_columns: int, level: float = 0.05) -> tuple[str, str]:
+def verdict(
+    pvalue: float, changed: list[str], pairs: list[str], n_columns: int, level: float = 0.05, at_least: float = 0.0
+) -> tuple[str, str]:
     """Say whether two summaries differ, and what that does and does not mean."""
     p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
     often = f"in up to {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
+    if pvalue > level and at_least > 0:
+        return (
+            f"No difference of at least {amount(at_least)} found ({p}).",
+            "Smaller differences count for nothing here, however clear they are: that was asked for. It is a share of the "
+            "rows in a column, a correlation in a pair of columns, and an MMD in all columns together.",
+        )
     if pvalue > level:
         return (
             f"No difference found ({p}).",
@@ -137,7 +145,7 @@ def verdict(pvalue: float, changed: list[str], pairs: list[str], n_columns: int,
     if pairs:
         where += f" Columns that go together otherwise: {listed(pairs)}."
     elif n_columns > 1 and not changed:
-        where = " No single column differs by itself: the change is in how columns go together, or too thinly spread."
+        where = " No single column is clear by itself; all of them together are."
     return (
         f"The two differ ({p}).",
         f"Two samples of one population would look this different {often}.{where}",

@@ -44,12 +44,14 @@ _SEED = Seed(20241128)
 class Ground(NamedTuple):
     """Two states with one encoding and one plan, for comparison only, and what there is to know about it.
 
-    Their streams hold the background samples and nothing else, and their moments are those of the samples.
+    Their streams hold the background samples and nothing else, and their moments are those of the samples. drawn: the columns
+    whose values are counted in the samples, not in all rows.
     """
 
     left: Running
     right: Running
     notes: tuple[Note, ...]
+    drawn: frozenset[str]
 
     @property
     def columns(self) -> tuple[ColumnNote, ...]:
@@ -92,7 +94,7 @@ def brought_together(left: Running, right: Running) -> Ground:
         states.append(
             replace(side.state, schema=tables[place].schema, kept=kept, encoding=encoding, stream=held, profile=made[place])
         )
-    return Ground(states[0], states[1], (_said(sides), *notes, *left_out))
+    return Ground(states[0], states[1], (_said(sides), *notes, *left_out), _drawn(sides, made))
 
 
 def _sampled(side: Side, table: pa.Table) -> pa.Table:
@@ -189,6 +191,14 @@ def _profiles(
         for out, each in zip(found, pair, strict=True):
             out.append(each)
     return Profile(tuple(found[0])), Profile(tuple(found[1]))
+
+
+def _drawn(sides: tuple[Side, Side], made: tuple[Profile | None, Profile | None]) -> frozenset[str]:
+    """Return the columns whose numbers and values in the profiles made are not those of all rows."""
+    before, now = sides[0].state.profile, made[0]
+    if before is None or now is None:
+        return frozenset() if now is None else frozenset(each.name for each in now.columns)
+    return frozenset(each.name for each in now.columns if each.numbers is not before[each.name].numbers)
 
 
 def _comparable(

@@ -84,7 +84,7 @@ def findings(
         yield from (each for each in _of_numbers(left, right, values) if each.weight == _LOCATION)
     elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
         yield from _of_numbers(left, right, values)
-    elif role in ("category", "boolean") and _exact(left, right):
+    elif role in ("category", "boolean", "constant") and _exact(left, right):
         yield _of_values(left, right, min_count, values)
     else:
         yield sampled._replace(weight=_LOCATION)
@@ -169,9 +169,9 @@ def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
 def _widened(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
     """Say by how much a column spread: by its standard deviation if that grew the same way, else by its quartiles."""
     middle = [_interquartile(each) for each in (left, right)]
-    for before, after in ((left.sd, right.sd), (middle[0], middle[1])):
+    for name, before, after in (("spread", left.sd, right.sd), ("middle half", middle[0], middle[1])):
         if before and after and (after / before - 1.0) * sign > _SAME:
-            return f"spread x {after / before:.3g}"
+            return f"{name} x {after / before:.3g}"
     return "a narrower spread" if sign < 0 else "a wider spread"
 
 

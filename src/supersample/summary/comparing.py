@@ -14,7 +14,7 @@ from supersample._threads import one_blas_thread
 from supersample._typing import Floats
 from supersample.discrepancy.count_tests import weighted_holm
 from supersample.discrepancy.feature_test import Embedded, compare_embedded
-from supersample.discrepancy.pair_tests import compare_pairs, normal_scores
+from supersample.discrepancy.pair_tests import LEAST, compare_pairs, normal_scores
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
@@ -58,8 +58,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     alike = left.schema == right.schema and same_points(left.encoding, right.encoding)
     apart = not (alike and same_maps(left.stream, right.stream))
     if apart:
-        left, right, notes = brought_together(left, right)
-        factors = factors[0].of_sample(), factors[1].of_sample()
+        left, right, notes, drawn = brought_together(left, right)
+        factors = factors[0].of_sample(drawn), factors[1].of_sample(drawn)
     first, second = drained(left), drained(right)
     samples = _embedded(first, factors[0]), _embedded(second, factors[1])
     # The coordinates in which dependence was measured are those of the stream, not those that samples are brought to.
@@ -68,7 +68,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     witness = samples[0].mean - samples[1].mean
     joint = TestResult(
         statistic=test.statistic,
-        pvalue=test.pvalue if np.sqrt(test.statistic) >= at_least else 1.0,
+        pvalue=test.pvalue,
         null="spectral",
         method="features",
         estimator="biased",
@@ -78,7 +78,9 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    pvalue, columns, pairs = _columns((left, right), (first, second), factors, joint.pvalue, at_least)
+    pvalue, columns, pairs = _columns(
+        (left, right), (first, second), factors, joint.pvalue if joint.statistic >= at_least**2 else 1.0, at_least
+    )
     rows = telling_rows(
         Shown(left, first, kept[0], witness),
         Shown(right, second, kept[1], -witness),
@@ -93,6 +95,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         left_rows=rows[0],
         right_rows=rows[1],
         notes=notes,
+        at_least=at_least,
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
         dependent=tuple(name for name in left.encoding.groups() if max(each.of(name).largest for each in factors) > 1.0),
@@ -146,7 +149,10 @@ def _columns(
         for name, (mmd, excess, verdict), pvalue in zip(names, found, adjusted[: len(found)], strict=True)
     ]
     ordered = sorted(changes, key=lambda each: (each.pvalue, -each.share, each.name))
-    named = [replace(each, pvalue=min(1.0, each.pvalue * float(adjusted[len(found)]) / together[0])) for each in pairs or ()]
+    named = [
+        replace(each, pvalue=max(min(1.0, each.pvalue * float(adjusted[len(found)]) / together[0]), LEAST))
+        for each in pairs or ()
+    ]
     return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from supersample._text import about, amount, plural
+from supersample._text import about, amount
 from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
 from supersample.summary.notes import Note, grouped, told
@@ -74,13 +74,14 @@ def gain_in_words(row: Mapping[str, Any]) -> str:
     """Say how many times as common rows like a row of `left_rows` or `right_rows` are on its side.
 
     >>> gain_in_words({"_ratio": 20.7, "_count": 210, "_other": 10, "_like": "status 500"})
-    'about 21 times as common: status 500 (210 rows, against 10)'
+    'about 21 times as common: status 500 (about 210 rows, against 10)'
     """
     ratio, here, there = row["_ratio"], row["_count"], row["_other"]
+    rows = "about 1 row" if about(here) == "1" else f"about {about(here)} rows"
     if there == 0:
-        return f"found only here: {row['_like']} ({plural(here, 'row')})"
+        return f"none seen on the other side: {row['_like']} ({rows})"
     times = amount(ratio, 2 if ratio >= 1.1 else 3)
-    return f"about {times} times as common: {row['_like']} ({plural(here, 'row')}, against {there:,})"
+    return f"about {times} times as common: {row['_like']} ({rows}, against {about(there)})"
 
 
 @dataclass(frozen=True)
@@ -97,6 +98,7 @@ class Comparison(TestResult):
     the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in what they are like it.
     `_count`, `_other`: how many of them there are on its side and on the other. `_witness`: the difference of mean similarity.
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
+    at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`.
     summaries: the two that were compared, as they were then; `report` reads them, and it is None for a comparison made by hand.
     effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
     earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
@@ -118,6 +120,7 @@ class Comparison(TestResult):
     left_rows: Any = None
     right_rows: Any = None
     notes: tuple[Note, ...] = ()
+    at_least: float = 0.0
     effective_rows: tuple[float, float] | None = None
     dependence: tuple[float, float] = (1.0, 1.0)
     dependent: tuple[str, ...] = ()
@@ -170,6 +173,7 @@ class Comparison(TestResult):
             "pvalue": self.pvalue,
             "joint_pvalue": self.pvalue if self.joint is None else self.joint.pvalue,
             "differs": self.rejects(),
+            "at_least": self.at_least,
             "rows": [self.n_left, self.n_right],
             "effective_rows": None if self.effective_rows is None else list(self.effective_rows),
             "dependent": list(self.dependent),
@@ -186,11 +190,12 @@ class Comparison(TestResult):
     def in_words(self, level: float = 0.05) -> str:
         """Return in words whether the two differ at a level, how far apart they are, and in which columns."""
         verdict = "differ" if self.rejects(level) else "show no difference"
+        verdict += f" of at least {self.at_least:.3g}" if self.at_least else ""
         shown = "5%" if level == LEVEL else f"{level:.3g}"
         together = f"of {self.n_tests} tests together" if self.n_tests > 1 else "of one test"
         joint = "" if self.joint is None else f"; p-value {self.joint.pvalue:.4g} of all columns jointly"
         changed, pairs = [each for each in self.columns if each.pvalue <= level], self.pairs_at(level)
-        alone = "none by itself" if pairs else "none by itself: the change is in how they go together, or thinly spread"
+        alone = "none is clear by itself" if pairs else "none is clear by itself; all of them together are"
         none = alone if self.rejects(level) else "none"
         lines = [
             f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {shown} level",

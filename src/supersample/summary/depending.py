@@ -1,6 +1,6 @@
 """How many independent rows a summary's rows are worth in tests, jointly and by column."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -48,9 +48,13 @@ class Factors:
         """Return the factors of a column; those of all together for one that is not in the kernel."""
         return self.columns.get(name, ColumnFactors(self.joint, self.joint))
 
-    def of_sample(self) -> "Factors":
-        """Return the factors where the joint test is of the background sample alone."""
-        return replace(self, joint=self.sampled(self.joint))
+    def of_sample(self, drawn: Collection[str]) -> "Factors":
+        """Return the factors where the joint test, and the counts of the columns `drawn`, are of the sample alone."""
+        columns = {
+            name: replace(each, values=self.sampled(each.values)) if name in drawn else each
+            for name, each in self.columns.items()
+        }
+        return replace(self, joint=self.sampled(self.joint), columns=columns)
 
     def sampled(self, factor: float) -> float:
         """Return the factor of a mean over the background sample, given that of a mean over all rows.

@@ -182,8 +182,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         The convention of imbalanced-learn: an array gives an array, a DataFrame a DataFrame, a list a list. `sample_indices_`
         are the places of the rows in X. They come in the order of X; if X has no more rows than n_prototypes, all of them.
 
-        The rows are divided over the classes in proportion to their counts, at least one for each, so that shares of classes
-        stay those of y to within one row. From each class its part is selected as by `fit`, with the bandwidth of its own rows.
+        The rows are divided over the classes in proportion to their counts, at least one for each: shares of classes stay those
+        of y, but for classes too small for a row. From each class its part is selected as by `fit`, with the bandwidth of its
+        own rows.
         Nothing of `fit` and `partial_fit` changes: prototypes_ and mmd_ are still of the rows that these took in.
 
         y: the class of each row: whole numbers, truth values or text.

@@ -174,7 +174,10 @@ def _two_kinds(state: Stream, rows: Rows, weights: Floats, target: Target, pull:
 
     usual = float(weights @ witness(rows.points, pulls(rows.points)))
     there = witness(target.points, pull) - usual
-    found = missed_and_rare(kernel, rows, state.background, state.rare.rows, there, state.settings.n_criticisms)
+    low = state.rare.rows
+    if len(low):  # where the prototypes have too much already, nothing is left out
+        low = low.take(np.flatnonzero(witness(low.points, pulls(low.points)) >= usual))
+    found = missed_and_rare(kernel, rows, state.background, low, there, state.settings.n_criticisms)
     points = found.rows.points
     return found.rows, found.kinds, witness(points, pulls(points)) - usual
 

@@ -57,6 +57,9 @@ def missed_and_rare(kernel: Kernel, prototypes: Rows, sample: Background, low: R
     groups = _missed(metric, prototypes.points, points, shares, witness, count)
     free = low.take(np.flatnonzero(~np.isin(low.positions, prototypes.positions)))
     chosen = sample.rows.take(groups)
+    if groups.size and len(free):  # those of a group that is shown already are not rare
+        apart = metric.nearest(free.points, chosen.points) * _NEARER >= metric.nearest(free.points, prototypes.points)
+        free = free.take(np.flatnonzero(apart))
     odd = _rare(metric, free, sample.rows, chosen.points, count - groups.size)
     kinds = np.repeat([_MISSED, _RARE], [groups.size, odd.size]).astype(np.int64)
     return Found(Rows.joined(chosen, free.take(odd)), kinds)
