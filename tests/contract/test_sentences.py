@@ -1,0 +1,175 @@
+"""Every number in the sentences of terminal and page, computed again from the data, on a dozen tables.
+
+The tables have fewer rows than a summary keeps in its sample, so that all of them are exact but for what is said to be "about".
+"""
+
+import re
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import supersample as ss
+from oddities import with_groups, with_oddities
+from supersample.report.view import view_of
+from supersample.summary.comparison import gain_in_words
+
+N = 2_400
+
+
+def _numbers(rng):
+    return {f"x{place}": rng.normal(size=N) for place in range(3)}
+
+
+def _days(rng):
+    return np.datetime64("2024-05-01", "s") + rng.integers(0, 10**6, N).astype("timedelta64[s]")
+
+
+TABLES = {
+    "numbers": _numbers,
+    "one column": lambda rng: {"x": rng.exponential(size=N)},
+    "heavy tails": lambda rng: {f"x{place}": rng.standard_cauchy(N) for place in range(3)},
+    "category": lambda rng: {**_numbers(rng), "kind": rng.choice(list("abcd"), N, p=[0.6, 0.2, 0.15, 0.05])},
+    "truth values": lambda rng: {"x": rng.normal(size=N), "yes": rng.random(N) < 0.1, "no": rng.random(N) < 0.5},
+    "gaps": lambda rng: {**_numbers(rng), "gap": np.where(rng.random(N) < 0.1, np.nan, rng.normal(size=N))},
+    "few values": lambda rng: {"count": rng.poisson(1.5, N), "x": rng.normal(size=N)},
+    "copies": lambda rng: {"x": np.repeat(rng.normal(size=N // 4), 4), "y": np.tile(rng.normal(size=N // 4), 4)},
+    "constant": lambda rng: {**_numbers(rng), "same": np.full(N, 7)},
+    "times and ids": lambda rng: {**_numbers(rng), "when": _days(rng), "order_id": np.arange(N) + 10**6},
+    "odd rows": lambda rng: with_oddities(N, 3)[0],
+    "groups": lambda rng: with_groups(N, 3)[0],
+}
+
+
+def made(name, seed=0):
+    rng = np.random.default_rng([seed, sorted(TABLES).index(name)])
+    found = TABLES[name](rng)
+    if isinstance(found, pa.Table):
+        return found
+    return pa.table({key: pa.array(values, from_pandas=True) for key, values in found.items()})
+
+
+@pytest.fixture(params=TABLES)
+def case(request):
+    table = made(request.param)
+    summary = ss.summarize(table, 25, 6, random_state=0)
+    return table, summary, summary.encode(table)
+
+
+def number(text):
+    return float(text.replace(",", ""))
+
+
+def test_the_terminal(case):
+    _, summary, points = case
+    chosen, weights = points[summary.prototypes["_row"].to_numpy()], summary.weights()
+    first, second, third = str(summary).splitlines()[:3]
+    gram = summary.kernel(points)
+    equal = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel))
+    exact = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel, weight_x=weights))
+    random = np.sqrt((np.diag(gram).mean() - gram.mean()) * N / (N - 1) * (1 / 25 - 1 / N))
+    said = re.fullmatch(r"  MMD +(\S+) \(exact\); (\S+) with equal weights; (\S+) for 25 random rows", second)
+    assert number(said[1]) == pytest.approx(exact, rel=1e-3)
+    assert number(said[2]) == pytest.approx(equal, rel=6e-3)
+    assert number(said[3]) == pytest.approx(random, rel=0.25)  # of twenty sets of rows
+    assert exact <= equal * (1 + 1e-9)
+    good = re.search(r"as good as about ([\d,]+) rows", first)
+    known = 1 / ((1 / 25 - 1 / N) * (exact / random) ** 2 + 1 / N)
+    assert (number(good[1]) if good else N) == pytest.approx(known, rel=0.5)
+    kinds = summary.criticisms["_kind"].to_pylist()
+    told = ", ".join(f"{kinds.count(each)} {each}" for each in ("missed", "rare") if each in kinds)
+    assert third == f"  criticisms  {len(kinds)} rows that they do not show: {told}"
+
+
+def test_shares_of_prototypes_and_criticisms(case):
+    _, summary, points = case
+    view = view_of(summary)
+    near = np.linalg.norm(points[:, None] - points[summary.prototypes["_row"].to_numpy()], axis=2)
+    shares = dict(zip(summary.prototypes["_row"].to_pylist(), np.bincount(near.argmin(axis=1), minlength=25) / N, strict=True))
+    tied = (near == near.min(axis=1)[:, None]).sum(axis=1).max() > 1
+    for card in view.prototypes.cards:
+        assert tied or card.share == pytest.approx(shares[card.row], abs=1e-9)
+    distances = np.sort(np.linalg.norm(points[:, None] - points, axis=2), axis=1)
+    for card, row in zip(view.criticisms.cards, summary.criticisms.to_pylist(), strict=True):
+        away = np.linalg.norm(points - points[card.row], axis=1)
+        nearer = np.mean(away < near.min(axis=1) - 1e-9)
+        said = re.search(r"(?:([\d.]+)%|Almost none) of the data is nearer to this row than to any prototype", card.why)
+        assert float(said[1] or 0) / 100 == pytest.approx(nearer, abs=0.0051 if nearer >= 0.01 else 0.0006)
+        if row["_kind"] == "rare":  # few rows are like it: its sixth neighbour is farther than that of most rows
+            assert distances[card.row, 6] > np.median(distances[:, 6])
+        else:  # its group has no prototype: one is at least twice as far from it as most of the group
+            group = away[away * 2 < near.min(axis=1)]
+            assert near[card.row].min() >= 2 * np.quantile(group, 0.5)
+            assert len(group) >= 7
+        assert row["_witness"] >= 0
+
+
+def _values(table, name):
+    return table[name].to_pandas()
+
+
+def _check_words(words, left, right):
+    """Check one change of a column, such as "mean 3.1 -> 3.4", against the values; return whether it was understood."""
+    if said := re.fullmatch(r"missing ([\d.]+)% -> ([\d.]+)%", words):
+        assert [100 * left.isna().mean(), 100 * right.isna().mean()] == pytest.approx(
+            [float(said[1]), float(said[2])], abs=0.06
+        )
+    elif said := re.fullmatch(r"(mean|median) (\S+) -> (\S+)", words):
+        exact = [getattr(each.dropna(), said[1])() for each in (left, right)]
+        assert [number(said[2]), number(said[3])] == pytest.approx(exact, rel=0.02, abs=0.01)
+    elif said := re.fullmatch(r"spread x (\S+)", words):
+        assert number(said[1]) == pytest.approx(right.std() / left.std(), rel=0.02)
+    elif said := re.fullmatch(r"new: '?(.+?)'? ([\d.]+)%", words):
+        assert 100 * (right.astype(str) == said[1]).mean() == pytest.approx(float(said[2]), abs=0.06)
+        assert not (left.astype(str) == said[1]).any()
+    elif said := re.fullmatch(r"'?(.+?)'? ([\d.]+)% -> ([\d.]+)%", words):
+        shares = [100 * (each.dropna().astype(str).str.lower() == said[1]).mean() for each in (left, right)]
+        assert shares == pytest.approx([float(said[2]), float(said[3])], abs=0.06)
+    else:
+        return False
+    return True
+
+
+CHANGES = {
+    "missing": ("gaps", lambda table, rng: ("gap", np.where(rng.random(N) < 0.3, np.nan, rng.normal(size=N)))),
+    "mean": ("numbers", lambda table, rng: ("x1", rng.normal(0.4, 1.0, N))),
+    "spread": ("numbers", lambda table, rng: ("x1", rng.normal(0.0, 1.6, N))),
+    "new value": ("category", lambda table, rng: ("kind", rng.choice(list("abcdz"), N, p=[0.55, 0.2, 0.15, 0.05, 0.05]))),
+    "share": ("category", lambda table, rng: ("kind", rng.choice(list("abcd"), N, p=[0.4, 0.4, 0.15, 0.05]))),
+    "truth value": ("truth values", lambda table, rng: ("yes", rng.random(N) < 0.3)),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_what_changed_and_the_rows_that_show_it(change):
+    name, changed = CHANGES[change]
+    left, right = made(name, 1), made(name, 2)
+    column, values = changed(right, np.random.default_rng(7))
+    place = right.column_names.index(column)
+    right = right.set_column(place, column, pa.array(values, from_pandas=True))
+    first = ss.summarize(left, 25, 0, random_state=0)
+    found = first.compare(ss.summarize(right, like=first, random_state=1))
+    assert column in found.changed
+    known = 0
+    for each in found.columns:
+        if each.name in found.changed:
+            known += sum(
+                _check_words(part, _values(left, each.name), _values(right, each.name)) for part in re.split("[;,] ", each.what)
+            )
+            assert f"{each.name}  " in str(found)
+    assert known >= 1
+    for pair in found.pairs:  # of normal scores, near Spearman's
+        for side, said in ((left, pair.before), (right, pair.after)):
+            frame = side.select(list(pair.columns)).to_pandas().astype(float)
+            assert said == pytest.approx(frame.corr("spearman").iloc[0, 1], abs=0.06)
+    for rows, mine, other in ((found.left_rows, left, right), (found.right_rows, right, left)):
+        for row in rows.to_pylist():
+            assert mine.slice(row["_row"], 1).to_pylist()[0] == {key: row[key] for key in mine.column_names} or any(
+                row[key] is None or row[key] != row[key] for key in mine.column_names
+            )
+            smooth = (row["_count"] + 0.5) / (row["_other"] + 0.5)
+            assert row["_ratio"] == pytest.approx(smooth, rel=0.02)
+            here, there = (int((side[column].to_pandas() == row[column]).sum()) for side in (mine, other))
+            if re.fullmatch(rf"{column} '?{row[column]}'?", row["_like"]):
+                assert (row["_count"], row["_other"]) == (here, there)
+                assert ("none seen on the other side" in gain_in_words(row)) == (there == 0)
