@@ -128,7 +128,8 @@ def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str],
     tell(found.in_words(level))
     if left_out:
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
-    for name, table in zip(names, (found.left_rows, found.right_rows), strict=True) if rows else ():
+    # Rows show a difference at the 5% level, whatever level was asked for.
+    for name, table in zip(names, (found.left_rows, found.right_rows), strict=True) if rows and found.rejects() else ():
         tell(f"\n{_rows_text(name, table, rows)}")
 
 

@@ -1,5 +1,6 @@
 """Weighted means over rows: of a column, or of a function of the rows."""
 
+import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -45,7 +46,9 @@ def mean_of(
 
 def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schema, reading: Reading | None) -> float:
     if name not in schema.names:
-        raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}")
+        near = difflib.get_close_matches(name, schema.names, 1)
+        told = f"; did you mean {near[0]!r}?" if near else ""
+        raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}{told}")
     kind = schema.field(name).type if reading is None else reading.type
     if not (is_numeric(kind) or pa.types.is_duration(kind)):
         raise InputTypeError(f"f must name a column of numbers, got {name!r} of type {kind}; pass a function: {_HINT}")

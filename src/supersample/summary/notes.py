@@ -207,10 +207,11 @@ def _copies(state: Running) -> Iterator[Note]:
     _, counts = np.unique(rows, axis=0, return_counts=True)
     share = float(counts[counts > 1].sum()) / len(rows)
     whole = len(rows) == state.n_seen
+    shown = "more than 99%" if 0.995 <= share < 1.0 else f"{share:.0%}"
     if share >= _COPIES:
         yield Note(
             "copies", None,
-            f"{share:.0%} of {'all ' * whole}{plural(len(rows), 'row')}{' drawn at random' * (not whole)} have a twin among "
+            f"{shown} of {'all ' * whole}{plural(len(rows), 'row')}{' drawn at random' * (not whole)} have a twin among "
             f"them, equal in all columns that count",
         )  # fmt: skip
 

@@ -272,7 +272,9 @@ class Summary:
         correlation in that of a pair, and an MMD in the joint test and where values are not counted.
         """
         if not isinstance(other, Summary):
-            raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
+            raise InputTypeError(
+                f"other must be a Summary, got {type(other).__name__}; summarise it first, with summarize(..., like=this one)"
+            )
         if np.ndim(at_least) or np.asarray(at_least).dtype.kind not in "iuf":
             raise InputTypeError(f"at_least must be a number, got {type(at_least).__name__}; 1% of the rows is 0.01")
         if not 0 <= at_least <= 1:
