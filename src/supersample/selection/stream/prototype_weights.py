@@ -16,7 +16,7 @@ _MOST_TOGETHER = 5000
 #: Steps of the solver: at most, and products of numbers that all of them may take.
 _MOST_STEPS, _MOST_PRODUCTS = 1000, 5e8
 #: They end early where what can still be gained is below this share of what was gained; looked at every so many steps.
-_ENOUGH, _LOOK = 0.01, 25
+_ENOUGH, _LOOK = 0.0001, 25
 #: Steps of the power iteration for the largest eigenvalue, and the safety factor on what it gives.
 _POWER_STEPS, _SAFETY = 30, 1.05
 
