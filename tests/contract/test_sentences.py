@@ -172,4 +172,4 @@ def test_what_changed_and_the_rows_that_show_it(change):
             here, there = (int((side[column].to_pandas() == row[column]).sum()) for side in (mine, other))
             if re.fullmatch(rf"{column} '?{row[column]}'?", row["_like"]):
                 assert (row["_count"], row["_other"]) == (here, there)
-                assert ("none seen on the other side" in gain_in_words(row)) == (there == 0)
+                assert ("not seen on the other side" in gain_in_words(row)) == (there == 0)

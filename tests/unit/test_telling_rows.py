@@ -98,7 +98,7 @@ def test_what_is_said_of_rows_is_true_of_the_data(checkout):
             assert here[row["_row"]]
             assert (row["_count"], row["_other"]) == (int(here.sum()), there)
             assert row["_ratio"] == pytest.approx(smoothed(int(here.sum()), len(mine), there, len(other)))
-            said = re.fullmatch(r"(?:about ([\d.,]+) times as common|none seen on the other side): .*", gain_in_words(row))
+            said = re.fullmatch(r"(?:about ([\d.,]+) times as common|not seen on the other side): .*", gain_in_words(row))
             if said[1] is None:
                 assert there == 0
             else:

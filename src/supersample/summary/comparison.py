@@ -79,7 +79,7 @@ def gain_in_words(row: Mapping[str, Any]) -> str:
     ratio, here, there = row["_ratio"], row["_count"], row["_other"]
     rows = "about 1 row" if about(here) == "1" else f"about {about(here)} rows"
     if there == 0:
-        return f"none seen on the other side: {row['_like']} ({rows})"
+        return f"not seen on the other side: {row['_like']} ({rows})"
     times = amount(ratio, 2 if ratio >= 1.1 else 3)
     return f"about {times} times as common: {row['_like']} ({rows}, against {about(there)})"
 
@@ -221,9 +221,10 @@ class Comparison(TestResult):
             return ("taken to be independent: a summary of an earlier version did not measure whether they are",)
         more = f" and {len(self.dependent) - _TOLD} more" if len(self.dependent) > _TOLD else ""
         where = f" in {', '.join(self.dependent[:_TOLD])}{more}" if self.dependent else ""
-        if max(self.dependence) > 1.0:
-            left, right = (about(each) for each in self.effective_rows)
-            return (f"count as about {left} and {right} in tests: they depend on those before them{where}",)
+        sides = zip(("left", "right"), self.dependence, self.effective_rows, strict=True)
+        counted = [f"about {about(rows)} on the {side}" for side, factor, rows in sides if factor > 1.0]
+        if counted:
+            return (f"count as {' and '.join(counted)} in tests: they depend on those before them{where}",)
         return (f"depend on those before them{where}: their tests count fewer rows",) if where else ()
 
     @property

@@ -167,7 +167,7 @@ def _labels(state: Running, columns: list[_Column]) -> Iterator[Note]:
         return
     for profile, note, _ in columns:
         if note.used and profile.name.lower() in _LABELS:
-            text = f"looks like a label, and takes part in the choice of rows; label={profile.name!r} keeps it out"
+            text = f"looks like a label, and takes part in the choice of rows; label={profile.name!r} (--label) keeps it out"
             yield Note("label in the kernel", profile.name, text)
 
 

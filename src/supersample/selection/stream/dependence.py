@@ -203,8 +203,8 @@ def update(state: Dependence, features: Features, rows: Rows) -> Dependence:
 def merge(left: Dependence, right: Dependence) -> Dependence:
     """Return the sums of both, as if the rows of `right` had come after those of `left`.
 
-    An approximation: blocks that would lie across the border between the two are left out, with what `left` had begun, and
-    the blocks of `right` begin at its own first row. Nothing is lost but up to one block of each length.
+    This is approximate: blocks across the border between the two are left out, with the unfinished blocks of `left`, and those
+    of `right` start at its own first row. At most one block of each length is lost.
     """
     if left.counts.size == 0 or right.counts.size == 0:
         return right if left.counts.size == 0 else left
