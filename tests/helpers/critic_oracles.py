@@ -32,10 +32,10 @@ def log_det(gram, chosen):
     return float(value) if sign > 0 else -np.inf
 
 
-def criticism_objective(gram, values, chosen, regularize=True):
-    """F(C) = sum_{l in C} |w(x_l)| + log det K_CC (the draft, eq. 3)."""
+def criticism_objective(gram, values, chosen, diversity=1.0):
+    """F(C) = sum_{l in C} |w(x_l)| + diversity log det K_CC (the draft, eq. 3, where it is 1)."""
     chosen = list(chosen)
-    return float(np.abs(values[chosen]).sum()) + (log_det(gram, chosen) if regularize and chosen else 0.0)
+    return float(np.abs(values[chosen]).sum()) + (diversity * log_det(gram, chosen) if diversity and chosen else 0.0)
 
 
 def first_best(values):
@@ -54,20 +54,20 @@ def greedy_prototypes(gram, count):
     return chosen
 
 
-def greedy_criticisms(gram, values, count, taken=(), regularize=True):
+def greedy_criticisms(gram, values, count, taken=(), diversity=1.0):
     """The row that raises F most, one by one, rows of `taken` left out; copies of what is chosen are never chosen.
 
     A copy is a row that multiplies det K_CC by no more than 1e-9 k(x, x).
     """
     chosen = []
     for _ in range(count):
-        before = criticism_objective(gram, values, chosen, regularize)
+        before = criticism_objective(gram, values, chosen, diversity)
         gains = np.full(len(gram), -np.inf)
         for row in set(range(len(gram))) - set(taken) - set(chosen):
-            gain = criticism_objective(gram, values, [*chosen, row], regularize) - before
-            if not regularize or np.exp(gain - abs(values[row])) > COPY * gram[row, row]:
+            gain = criticism_objective(gram, values, [*chosen, row], diversity) - before
+            if not diversity or np.exp((gain - abs(values[row])) / diversity) > COPY * gram[row, row]:
                 gains[row] = gain
-        best = first_best(gains)
+        best = first_best(gains / (diversity or 1.0))  # ties are those of the log det's scale
         if best is None:
             break
         chosen.append(best)

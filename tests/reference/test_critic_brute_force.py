@@ -29,17 +29,17 @@ def problem(seed):
     return data, m, c, KERNELS[seed % len(KERNELS)], labels
 
 
-@pytest.mark.parametrize("regularizer", ["logdet", None])
+@pytest.mark.parametrize(("regularizer", "diversity"), [("logdet", 1.0), ("logdet", 0.03), (None, 1.0)])
 @pytest.mark.parametrize("seed", range(200))
-def test_every_option_equals_brute_force_index_for_index(seed, regularizer):
+def test_every_option_equals_brute_force_index_for_index(seed, regularizer, diversity):
     data, m, c, kernel, labels = problem(seed)
     for given in (None, labels):
         gram = kernel(data) if given is None else oracle.local(kernel(data), given)
         expected = oracle.greedy_prototypes(gram, m)
         values = oracle.witness(gram, expected)
-        found = ss.critic(data, m, c, kernel=kernel, labels=given, regularizer=regularizer, method="exact")
+        found = ss.critic(data, m, c, kernel=kernel, labels=given, regularizer=regularizer, diversity=diversity, method="exact")
         np.testing.assert_array_equal(found.prototypes.indices, expected)
-        critics = oracle.greedy_criticisms(gram, values, c, expected, regularizer is not None)
+        critics = oracle.greedy_criticisms(gram, values, c, expected, diversity if regularizer else 0.0)
         np.testing.assert_array_equal(found.criticisms.indices, critics)
         np.testing.assert_allclose(found.witness, values[critics], rtol=0, atol=1e-12)
 

@@ -71,6 +71,20 @@ def test_points_of_the_users_own_are_welcome():
     assert run.result().mean == pytest.approx(ss.integrate(f, LINE, 20, random_state=0).mean, abs=4 * run.result().sd)
 
 
+def test_a_value_told_again_counts_once():
+    run, once = (ss.Integration(LINE, random_state=0) for _ in range(2))
+    points = run.ask(6)
+    values = [f(x) for x in points]
+    once.tell(points, values)
+    run.tell(points[:4], values[:4])
+    run.tell(points, values)  # the first call had not been heard of
+    assert len(run) == 6
+    np.testing.assert_array_equal(run.result().points, once.result().points)
+    noisy = ss.Integration(LINE, noise=0.1, random_state=0)
+    noisy.tell(points[[0, 0]], [1.0, 1.2])
+    assert len(noisy) == 2
+
+
 TOLD = {
     "number of values": (([[0.1], [0.2]], [1.0]), MismatchError, "one number for each of the 2 points"),
     "nan": (([[0.1]], [np.nan]), InputError, r"values must be finite, got nan at \[0.1\]; leave that point out"),

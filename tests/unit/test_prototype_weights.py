@@ -79,6 +79,20 @@ def test_weights_that_only_fit_the_sample_are_not_used():
     assert ss.mmd2(points, data, kernel=kernel, weight_x=sampler.weights_) <= ss.mmd2(points, data, kernel=kernel) * (1 + 1e-9)
 
 
+def test_halves_of_a_small_sample_keep_weights_near_equal():
+    # 200 random points, and a sample of 30 rows to weigh them by: its noise is seven times that of equal weights.
+    rng, kernel = np.random.default_rng(6), ss.kernels.Gaussian(2.0)
+    points, sample, data = (rng.normal(size=(n, 4)) for n in (200, 30, 4_000))
+    known = whole(sample)
+    judged = prototype_weights(kernel, points, known._replace(complete=False))
+    equal, mine, fitted = (
+        ss.mmd2(points, data, kernel=kernel, weight_x=each)
+        for each in (None, judged, prototype_weights(kernel, points, known))
+    )
+    assert fitted > 2.0 * equal
+    assert mine < 1.1 * equal
+
+
 def test_rows_that_are_all_alike_weigh_alike():
     sampler = ss.SuperSampler(5, random_state=0).fit(np.ones((50, 2)))
     np.testing.assert_array_equal(sampler.weights_, np.full(5, 0.2))

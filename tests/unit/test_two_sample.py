@@ -170,6 +170,12 @@ def test_the_median_bandwidth_ignores_which_sample_a_row_is_in():
     assert there == pytest.approx(ss.kernels.median_distance(mixed))
 
 
+def test_mmd2_by_the_median_of_many_rows_is_the_same_in_each_call():
+    x, y = (np.random.default_rng(seed).normal(size=(900, 2)) for seed in (0, 1))  # the median is of 1,000 of them
+    assert ss.mmd2(x, y) == ss.mmd2(x, y)
+    assert ss.mmd2(x, y, random_state=1) != ss.mmd2(x, y, random_state=2)
+
+
 def test_result_says_what_was_done():
     rng = np.random.default_rng(12)
     x, y = rng.normal(size=(1200, 2)), rng.normal(1.0, 1.0, size=(50, 2))
