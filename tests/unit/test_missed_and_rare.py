@@ -66,6 +66,15 @@ def test_copies_of_an_odd_row_are_shown_once():
     assert 1_000 in places
 
 
+def test_rows_of_a_missed_group_are_not_shown_again_as_rare():
+    rng = np.random.default_rng(0)
+    data = np.concatenate([rng.normal(size=(3_000, 2)), rng.normal([25.0, 0.0], 1.5, size=(12, 2))])
+    found = ss.summarize(data, prototypes=15, criticisms=8, random_state=0).criticisms
+    group = found["_row"].to_numpy() >= 3_000
+    assert group.tolist() == [True] + [False] * 7
+    assert found["_kind"].to_pylist() == ["missed"] + ["rare"] * 7
+
+
 def test_the_papers_choice_is_there_with_a_regularizer():
     data = np.random.default_rng(0).normal(size=(2_000, 2))
     paper = ss.SuperSampler(20, 6, regularizer="logdet", random_state=0).fit(data)

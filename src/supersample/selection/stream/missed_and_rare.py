@@ -77,13 +77,17 @@ class _Metric:
             left, right = self.kernel.scale(left), self.kernel.scale(right)
         except InputTypeError:
             own, other = self.kernel.diagonal(left), self.kernel.diagonal(right)
-            squares = own[:, None] + other - 2.0 * kernel_block(self.kernel, left, right)
+            products = kernel_block(self.kernel, left, right)
         else:
             # About the middle of the points, where products lose fewer digits.
             middle = right.mean(axis=0) if len(right) else 0.0
             left, right = left - middle, right - middle
-            squares = (left**2).sum(axis=1)[:, None] + (right**2).sum(axis=1) - 2.0 * left @ right.T
-        return np.asarray(np.sqrt(np.maximum(squares, 0.0)))
+            own, other = (left**2).sum(axis=1), (right**2).sum(axis=1)
+            products = left @ right.T
+        squares = np.multiply(products, -2.0, out=products)  # in place: these are the largest arrays of a reading
+        squares += own[:, None]
+        squares += other
+        return np.sqrt(np.maximum(squares, 0.0, out=squares), out=squares)
 
     def nearest(self, left: Floats, right: Floats) -> Floats:
         """Return the distance of each point to the nearest of some others."""
