@@ -158,6 +158,17 @@ def test_other_means_and_spreads_are_no_other_correlation():
     assert (pair.before, pair.after, pair.pvalue) == pytest.approx((-1.0, -1.0, 1.0))
 
 
+def test_a_pair_of_rare_flags_in_few_rows_is_no_change():
+    # Where both are never true together, a side's own variance is far too small: half of the pairs would differ at 5%.
+    shares, factors = [np.full(120, 1 / 120), np.full(5_000, 1 / 5_000)], [np.ones(2)] * 2
+    found = 0
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        flags = [(rng.random((len(share), 2)) < 0.05).astype(float) for share in shares]
+        found += compare_pairs(flags, shares, factors, 1)[0].pvalue < 0.05
+    assert found <= 8
+
+
 def test_normal_scores_are_ranks_of_both_samples():
     sides, there = [np.array([3.0, 1.0, 1.0]), np.array([2.0, 9.0])], [np.array([True, True, True]), np.array([True, False])]
     scores = normal_scores(sides, there, [np.ones(3), np.ones(2)])

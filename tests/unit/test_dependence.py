@@ -16,6 +16,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.selection.stream import dependence
 from supersample.selection.stream.rows import Rows
 from supersample.summary import Summary
+from supersample.summary.depending import ColumnFactors, Factors
 from supersample.summary.snapshot import Snapshot
 
 #: Groups of coordinates: single ones, one that is kept as it is, and one that is folded.
@@ -370,3 +371,18 @@ def test_one_dependent_column_stretches_the_joint_null():
     plain = without_measure(first).compare(without_measure(second)).joint.null_quantiles
     # The null grows by more than its mean does, since all that grows lies in one direction of many.
     assert quantiles[0.95] / plain[0.95] > 1.2 * max(found.dependence)
+
+
+def test_a_sample_of_dependent_rows_depends_less():
+    rng, n, drawn = np.random.default_rng(0), 1_000, 200
+    means, sampled = [], []
+    for _ in range(3_000):
+        series = signal.lfilter([np.sqrt(1 - 0.9**2)], [1.0, -0.9], rng.normal(size=n + 100))[100:]
+        means.append(series.mean())
+        sampled.append(rng.choice(series, drawn, replace=False).mean())
+    whole = Factors(
+        joint=n * np.var(means), columns={"a": ColumnFactors(5.0, 3.0), "b": ColumnFactors(5.0, 3.0)}, share=drawn / n
+    )
+    found = whole.of_sample({"a"})
+    assert found.joint == pytest.approx(drawn * np.var(sampled), rel=0.1)
+    assert found.columns == {"a": ColumnFactors(1.8, 3.0), "b": ColumnFactors(5.0, 3.0)}

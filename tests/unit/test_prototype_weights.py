@@ -86,8 +86,7 @@ def test_halves_of_a_small_sample_keep_weights_near_equal():
     known = whole(sample)
     judged = prototype_weights(kernel, points, known._replace(complete=False))
     equal, mine, fitted = (
-        ss.mmd2(points, data, kernel=kernel, weight_x=each)
-        for each in (None, judged, prototype_weights(kernel, points, known))
+        ss.mmd2(points, data, kernel=kernel, weight_x=each) for each in (None, judged, prototype_weights(kernel, points, known))
     )
     assert fitted > 2.0 * equal
     assert mine < 1.1 * equal
