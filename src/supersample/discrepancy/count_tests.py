@@ -110,7 +110,7 @@ def compare_values(left: Indices, right: Indices, factors: Factors = INDEPENDENT
 def expected_enough(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> Mask:
     """Return which values are frequent enough to be tested by themselves: 5 of them are expected on either side."""
     columns = np.stack([left / factors[0], right / factors[1]])
-    return np.asarray(columns.sum(axis=0) * (columns.sum(axis=1).min() / max(columns.sum(), 1.0)) >= _EXPECTED)
+    return np.asarray(_expected(columns.sum(axis=0), columns) >= _EXPECTED)
 
 
 def compare_ordered(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> Ordered:
@@ -212,9 +212,9 @@ def _tails(both: Floats) -> tuple[int, int]:
     return low, high
 
 
-def _expected(total: float, columns: Floats) -> float:
-    """Return how many of `total` rows are expected on the smaller side."""
-    return float(total * columns.sum(axis=1).min() / columns.sum())
+def _expected(totals: Floats, columns: Floats) -> Floats:
+    """Return how many of some numbers of rows are expected on the smaller side."""
+    return np.asarray(totals * (columns.sum(axis=1).min() / max(columns.sum(), 1.0)))
 
 
 def _chi2(statistic: float, degrees: int) -> float:

@@ -19,7 +19,7 @@ from supersample._compiled import sketches
 from supersample._stored import INDICES, INTEGER, NUMBER, stored
 from supersample._typing import Floats, Indices
 
-__all__ = ["MOST_BUCKETS", "Histogram", "merge", "of"]
+__all__ = ["MOST_BUCKETS", "Histogram", "aligned", "counts_at", "merge", "of"]
 
 #: Buckets in use, at most.
 MOST_BUCKETS = 3072
@@ -121,23 +121,30 @@ def of(values: Floats, centre: float, level: int = 0, repeats: Indices | None = 
     return Histogram(centre, level, keys[order], counts[order])
 
 
+def aligned(left: Histogram, right: Histogram) -> tuple[Histogram, Histogram]:
+    """Return both over all buckets that either of them has, where counts may be 0; both have the same centre."""
+    level = max(left.level, right.level)
+    shifted = [each.keys >> (level - each.level) for each in (left, right)]
+    keys = np.union1d(*shifted)
+    counts = [counts_at(own, each.counts, keys) for own, each in zip(shifted, (left, right), strict=True)]
+    return Histogram(left.centre, level, keys, counts[0]), Histogram(left.centre, level, keys, counts[1])
+
+
+def counts_at(keys: Indices | Floats, counts: Indices, wanted: Indices | Floats) -> Indices:
+    """Return the counts of some keys among all that are wanted, which increase; those of equal keys are added."""
+    out = np.zeros(wanted.size, dtype=np.int64)
+    np.add.at(out, np.searchsorted(wanted, keys), counts)
+    return out
+
+
 def merge(left: Histogram, right: Histogram) -> Histogram:
     """Return the histogram of both data sets together; both have the same centre. The order of the two does not matter."""
-    level = max(left.level, right.level)
-    if left.level == right.level and np.array_equal(left.keys, right.keys):
-        return Histogram(left.centre, level, left.keys, left.counts + right.counts)
-    keys = np.concatenate([each.keys >> (level - each.level) for each in (left, right)])
-    order = np.argsort(keys, kind="stable")
-    keys, counts = _joined(keys[order], np.concatenate([left.counts, right.counts])[order])
+    if left.level != right.level or not np.array_equal(left.keys, right.keys):
+        left, right = aligned(left, right)
+    level, keys, counts = left.level, left.keys, left.counts + right.counts
     while keys.size > MOST_BUCKETS:
         level += 1
-        keys, counts = _joined(keys >> 1, counts)
+        halved = keys >> 1
+        keys = np.unique(halved)
+        counts = counts_at(halved, counts, keys)
     return Histogram(left.centre, level, keys, counts)
-
-
-def _joined(keys: Indices, counts: Indices) -> tuple[Indices, Indices]:
-    """Add the counts of equal keys, which stand side by side."""
-    if keys.size == 0:
-        return keys, counts
-    starts = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
-    return keys[starts], np.add.reduceat(counts, starts)

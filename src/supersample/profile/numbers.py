@@ -13,10 +13,10 @@ from supersample._typing import Floats, Indices, Mask
 from supersample.profile import histogram, moments
 from supersample.profile.forms import Form
 from supersample.profile.frequent import Frequent
-from supersample.profile.histogram import Histogram
+from supersample.profile.histogram import Histogram, counts_at
 from supersample.profile.moments import Moments
 
-__all__ = ["Measured", "Numbers", "add", "merge", "quantile"]
+__all__ = ["Measured", "Numbers", "add", "merge", "quantile", "value_counts"]
 
 
 class Measured(NamedTuple):
@@ -150,11 +150,17 @@ def quantile(state: Numbers, frequent: Frequent, form: Form, share: float) -> fl
     return low + (high - low) * part
 
 
+def value_counts(frequent: Frequent, form: Form) -> tuple[Floats, Indices]:
+    """Return the numbers of a column whose values are all held, in increasing order, and how often each occurs."""
+    numbers = np.array([form.number(value) for value in frequent.values], dtype=np.float64)
+    values = np.unique(numbers)
+    return values, counts_at(numbers, frequent.counts, values)
+
+
 def _of_rank(state: Numbers, frequent: Frequent, form: Form, rank: int) -> float:
     if frequent.exact:
-        numbers = np.array([form.number(value) for value in frequent.values])
-        order = np.argsort(numbers)
-        return float(numbers[order][np.searchsorted(np.cumsum(frequent.counts[order]), rank, side="right")])
+        values, counts = value_counts(frequent, form)
+        return float(values[np.searchsorted(np.cumsum(counts), rank, side="right")])
     if rank < state.lowest:
         return -math.inf
     if state.minimum is None or state.maximum is None or rank >= state.lowest + state.moments.count:

@@ -14,7 +14,8 @@ from supersample._text import amount
 from supersample._typing import Floats, Indices
 from supersample.discrepancy.count_tests import Factors, compare_ordered, compare_shares, compare_values, expected_enough
 from supersample.profile import ColumnProfile
-from supersample.profile.numbers import Numbers
+from supersample.profile.histogram import aligned, counts_at
+from supersample.profile.numbers import value_counts
 from supersample.summary.depending import ColumnFactors
 
 __all__ = ["Finding", "Verdict", "findings", "verdict_of"]
@@ -93,7 +94,7 @@ def findings(
 def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors) -> Finding:
     assert left.frequent is not None and right.frequent is not None  # noqa: PT018
     hashes = np.union1d(left.frequent.hashes, right.frequent.hashes)
-    counts = [_aligned(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
+    counts = [counts_at(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
     names = {
         key: _named(each.form.value_text(value), quoted=not each.form.measured)
         for each in (left, right)
@@ -183,39 +184,17 @@ def _interquartile(column: ColumnProfile) -> float | None:
 def _buckets(left: ColumnProfile, right: ColumnProfile) -> tuple[tuple[Indices, Indices], Floats, Floats]:
     """Return counts of both sides for values or buckets in increasing order, and their least and largest values."""
     if _exact(left, right):
-        sides = [_by_value(each) for each in (left, right)]
+        sides = [value_counts(each.frequent, each.form) for each in (left, right) if each.frequent is not None]
         values = np.union1d(sides[0][0], sides[1][0])
-        counts = [_aligned(*side, values) for side in sides]
-        return (counts[0], counts[1]), values, values
+        return (counts_at(*sides[0], values), counts_at(*sides[1], values)), values, values
     assert left.numbers is not None and right.numbers is not None  # noqa: PT018
-    both = left.numbers.histogram, right.numbers.histogram
-    level = max(each.level for each in both)
-    keys = [each.keys >> (level - each.level) for each in both]
-    joined = np.union1d(*keys)
-    counts = [_aligned(key, each.counts, joined) for key, each in zip(keys, both, strict=True)]
-    edges = type(both[0])(both[0].centre, level, joined, counts[0]).edges()
-    whole = [_with_infinite(each, side) for each, side in zip(counts, (left.numbers, right.numbers), strict=True)]
-    lows, highs = (np.concatenate([[-np.inf], each, [np.inf]]) for each in edges)
-    return (whole[0], whole[1]), lows, highs
-
-
-def _by_value(column: ColumnProfile) -> tuple[Floats, Indices]:
-    """Return the numbers of a column whose values are all held, in increasing order, and how often each occurs."""
-    assert column.frequent is not None
-    numbers = np.array([column.form.number(each) for each in column.frequent.values], dtype=np.float64)
-    values, places = np.unique(numbers, return_inverse=True)
-    return values, np.bincount(places, weights=column.frequent.counts, minlength=values.size).astype(np.int64)
-
-
-def _with_infinite(counts: Indices, numbers: Numbers) -> Indices:
-    return np.concatenate([[numbers.lowest], counts, [numbers.highest]])
-
-
-def _aligned(keys: Indices | Floats, counts: Indices, wanted: Indices | Floats) -> Indices:
-    """Return the counts of some keys among all that are wanted, which are in increasing order."""
-    out = np.zeros(wanted.size, dtype=np.int64)
-    np.add.at(out, np.searchsorted(wanted, keys), counts)
-    return out
+    both = aligned(left.numbers.histogram, right.numbers.histogram)
+    first, second = (
+        np.concatenate([[numbers.lowest], each.counts, [numbers.highest]])
+        for numbers, each in zip((left.numbers, right.numbers), both, strict=True)
+    )
+    lows, highs = (np.concatenate([[-np.inf], each, [np.inf]]) for each in both[0].edges())
+    return (first, second), lows, highs
 
 
 def _exact(left: ColumnProfile, right: ColumnProfile) -> bool:
