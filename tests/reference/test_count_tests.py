@@ -158,15 +158,26 @@ def test_other_means_and_spreads_are_no_other_correlation():
     assert (pair.before, pair.after, pair.pvalue) == pytest.approx((-1.0, -1.0, 1.0))
 
 
-def test_a_pair_of_rare_flags_in_few_rows_is_no_change():
-    # Where both are never true together, a side's own variance is far too small: half of the pairs would differ at 5%.
-    shares, factors = [np.full(120, 1 / 120), np.full(5_000, 1 / 5_000)], [np.ones(2)] * 2
+def test_pairs_of_flags_that_are_rarely_true_together_are_no_change():
+    # A side on which both are never true together has a variance of its own that is far too small.
+    shares, factors = [np.full(300, 1 / 300), np.full(5_000, 1 / 5_000)], [np.ones(2)] * 2
     found = 0
     for seed in range(100):
         rng = np.random.default_rng(seed)
-        flags = [(rng.random((len(share), 2)) < 0.05).astype(float) for share in shares]
+        flags = [(rng.random((len(share), 2)) < 0.12).astype(float) for share in shares]
         found += compare_pairs(flags, shares, factors, 1)[0].pvalue < 0.05
     assert found <= 8
+
+
+@pytest.mark.parametrize("events", [(2, 0), (2, 2), (15, 20)])
+def test_a_few_rows_say_nothing_of_a_correlation(events):
+    rng, shares = np.random.default_rng(0), [np.full(2_000, 1 / 2_000)] * 2
+    sides = [rng.normal(size=(2_000, 4)) * [1.0, 1.0, 0.0, 0.0] for _ in range(2)]
+    for side, count in zip(sides, events, strict=True):
+        side[:count, 2:] = rng.exponential(size=(count, 2)) + 1.0
+    found = compare_pairs(sides, shares, [np.ones(4)] * 2, most=6)
+    assert [(each.first, each.second) for each in found] == [(0, 1)]
+    assert compare_pairs([each[:, 2:] for each in sides], shares, [np.ones(2)] * 2, most=1) is None
 
 
 def test_normal_scores_are_ranks_of_both_samples():

@@ -10,8 +10,8 @@ from supersample._typing import Floats, Mask
 
 __all__ = ["LEAST", "Pair", "compare_pairs", "normal_scores"]
 
-#: Rows below which a correlation is not taken to be normal.
-_LEAST_ROWS = 100.0
+#: Rows below which a correlation is not taken to be normal, and those that must vary: n / (4th moment), as n p of rare flags.
+_LEAST_ROWS, _LEAST_VARYING = 100.0, 25.0
 #: No p-value is below this.
 LEAST = float(np.finfo(np.float64).tiny)
 #: Differences of correlations, and spreads of scores, that are rounding.
@@ -64,17 +64,22 @@ def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], factors: Se
     is so for copies of rows, and no more for normal series, whose products forget faster than they do. Each side has its own
     means and spreads, so that these change no correlation. The variance of a correlation is that of its influence on single
     rows, a b - r (a^2 + b^2) / 2 for standardised a and b, the larger one of its side and of both, so that no distribution is
-    assumed. Return the pairs that differ most, at most so many, with p-values adjusted by Bonferroni's rule; None if there are
-    too few rows to test any. O(rows columns^2).
+    assumed. Columns that hardly vary on a side, a few rows apart, are left out: a few rows say nothing of a correlation.
+    Return the pairs that differ most, at most so many, with p-values adjusted by Bonferroni's rule; None if there are too few
+    rows or columns to test any. O(rows columns^2).
     """
     sizes = [1.0 / float(each @ each) for each in shares]
     n_columns = sides[0].shape[1]
     if n_columns < 2 or min(sizes) < _LEAST_ROWS:
         return None
     found = [_correlations(side, share) for side, share in zip(sides, shares, strict=True)]
-    first, second = np.triu_indices(n_columns, 1)
-    before, after = (each[first, second] for each, _ in found)
-    spreads = [each[first, second] for _, each in found]
+    enough = [size / fourth for size, (_, _, fourth) in zip(sizes, found, strict=True)]
+    varying = np.flatnonzero(np.minimum(*enough) >= _LEAST_VARYING)
+    if varying.size < 2:
+        return None
+    first, second = (varying[each] for each in np.triu_indices(varying.size, 1))
+    before, after = (each[first, second] for each, *_ in found)
+    spreads = [each[first, second] for _, each, _ in found]
     pooled = (sizes[0] * spreads[0] + sizes[1] * spreads[1]) / sum(sizes)
     fewer = [size / np.minimum(each[first], each[second]) for size, each in zip(sizes, factors, strict=True)]
     spread = np.maximum(spreads[0], pooled) / fewer[0] + np.maximum(spreads[1], pooled) / fewer[1]
@@ -89,8 +94,11 @@ def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], factors: Se
     ]
 
 
-def _correlations(side: Floats, share: Floats) -> tuple[Floats, Floats]:
-    """Return the correlations of all columns, and the variances of their influence on rows; 0 of a column of one value."""
+def _correlations(side: Floats, share: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the correlations of all columns, the variances of their influence on rows, and the fourth moments of the columns.
+
+    A column of one value has correlations of 0 and an infinite fourth moment.
+    """
     scores = side - share @ side
     spreads = np.sqrt(share @ scores**2)
     scores = np.divide(scores, spreads, out=np.zeros_like(scores), where=spreads > _FLAT)
@@ -99,4 +107,4 @@ def _correlations(side: Floats, share: Floats) -> tuple[Floats, Floats]:
     even, odd = (squares * share[:, None]).T @ squares, (weighed * squares).T @ scores
     fourth = np.diag(even)
     variance = even - r * (odd + odd.T) + 0.25 * r * r * (fourth[:, None] + fourth + 2.0 * even)
-    return r, np.maximum(variance, 0.0)
+    return r, np.maximum(variance, 0.0), np.where(spreads > _FLAT, fourth, np.inf)
