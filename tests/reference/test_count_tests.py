@@ -110,6 +110,19 @@ def test_tails_are_counted_in_the_outermost_rows():
     assert (np.concatenate([x, y]) <= values[found.low]).sum() == 50
 
 
+def test_a_few_values_far_from_all_others_are_found():
+    rng = np.random.default_rng(0)
+    x, y = rng.normal(size=(2, 8_000))
+    y[:20] = 1_000.0 * np.abs(y[:20])
+    found = compare_ordered(*counts_of(x, y))
+    assert found.high_tail < 1e-5 < 0.05 < found.low_tail
+    values = np.union1d(x, y)
+    assert (np.concatenate([x, y]) >= values[found.high]).sum() == 20
+    mirrored = compare_ordered(*counts_of(-x, -y))
+    assert mirrored.low_tail == found.high_tail
+    assert values.size - 1 - mirrored.low == found.high
+
+
 def closed_test(pvalues, weights):
     """Reject a hypothesis if all sets that hold it are rejected by weighted Bonferroni: the long way to Holm's rule."""
     size = len(pvalues)

@@ -30,7 +30,7 @@ _EXPECTED = 5.0
 _MANY = 200.0
 #: Standard deviations from its mean beyond which a count is taken to be impossible.
 _FAR = 60.0
-#: The share of all rows at either end whose origin is counted, and the fewest rows that these may be.
+#: The share of all rows at either end whose origin is counted, and a number of them, for values far from all others.
 _TAIL, _TAIL_ROWS = 0.005, 20
 #: A count this near to a whole number is one.
 _WHOLE = 1e-9
@@ -119,7 +119,8 @@ def compare_ordered(left: Indices, right: Indices, factors: Factors = INDEPENDEN
     Location, spread and shape are tested by the mean scores of the two samples: with u the mid-rank of a value among all rows
     divided by their number, these are q(u), q(u)^2 - 1 for the normal quantile q (van der Waerden 1952, Klotz 1962), and three
     cosines (Neyman 1937). Values are joined with their neighbours until 5 of them are expected on either side. The tails, of
-    which such groups tell nothing, are tested by the share of either sample in the lowest and highest 0.5% of all rows.
+    which such groups tell nothing, are tested by the share of either sample in the lowest and highest 0.5% of all rows, and
+    among the 20 lowest and highest: twice the smaller p-value of the two.
     """
     fewer = left / factors[0], right / factors[1]
     both = fewer[0] + fewer[1]
@@ -129,12 +130,9 @@ def compare_ordered(left: Indices, right: Indices, factors: Factors = INDEPENDEN
     groups = _groups(both, _EXPECTED * sizes.sum() / sizes.min())
     pair = np.stack([np.bincount(groups, weights=each) for each in fewer]).astype(np.float64)
     location, spread, shape, moves, widens = _by_scores(pair, sizes)
-    low, high = _tails(both)
-    low_tail, high_tail = (
-        compare_shares(int(left[part].sum()), int(left.sum()), int(right[part].sum()), int(right.sum()), factors)
-        for part in (slice(None, low + 1), slice(high, None))
-    )
-    return Ordered(location, spread, shape, low_tail, high_tail, moves, widens, low, high)
+    low_tail, low = _tail(left, right, both, factors)
+    high_tail, end = _tail(left[::-1], right[::-1], both[::-1], factors)
+    return Ordered(location, spread, shape, low_tail, high_tail, moves, widens, low, both.size - 1 - end)
 
 
 def weighted_holm(pvalues: Floats, weights: Floats) -> Floats:
@@ -202,14 +200,20 @@ def _groups(both: Floats, least: float) -> Indices:
     return groups
 
 
-def _tails(both: Floats) -> tuple[int, int]:
-    """Return the last value of the lower tail, and the first of the upper one."""
+def _tail(left: Indices, right: Indices, both: Floats, factors: Factors) -> tuple[float, int]:
+    """Test the shares of the two samples in the lower tail, a narrow and a wide one; return the p-value and its last place."""
     rows = float(both.sum())
-    wanted = min(max(_TAIL * rows, _TAIL_ROWS), 0.5 * rows)
-    ends = np.cumsum(both)
-    low = int(np.searchsorted(ends, wanted))
-    high = both.size - 1 - int(np.searchsorted(np.cumsum(both[::-1]), wanted))
-    return low, high
+    wanted = {min(each, 0.5 * rows) for each in (float(_TAIL_ROWS), max(_TAIL * rows, _TAIL_ROWS))}
+    ends = sorted({int(np.searchsorted(np.cumsum(both), each)) for each in wanted})
+    found = [
+        (
+            compare_shares(int(left[: end + 1].sum()), int(left.sum()), int(right[: end + 1].sum()), int(right.sum()), factors),
+            end,
+        )
+        for end in ends
+    ]
+    pvalue, end = min(found)
+    return min(1.0, len(ends) * pvalue), end
 
 
 def _expected(totals: Floats, columns: Floats) -> Floats:
