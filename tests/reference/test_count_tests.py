@@ -52,6 +52,14 @@ def test_values_are_tested_by_pearsons_chi_squared():
     assert compare_values(left, right) == compare_values(right, left)
 
 
+def test_rare_values_beside_one_that_is_frequent_are_tested_exactly():
+    left, right = np.array([999, 1, 0]), np.array([985, 7, 8])
+    expected = compare_shares(1, 1_000, 15, 1_000)
+    assert compare_values(left, right) == compare_values(right, left) == expected < 0.001
+    assert compare_values(np.array([3, 2]), np.array([1, 5])) == compare_shares(3, 5, 1, 6)
+    assert compare_values(np.array([3]), np.array([1])) == compare_values(np.array([]), np.array([])) == 1.0
+
+
 def test_rare_values_count_together():
     left, right = np.array([300, 200, 3, 3, 4, 2, 1]), np.array([320, 190, 2, 1, 0, 1, 0])
     together = np.array([[300, 200, 13], [320, 190, 4]])

@@ -155,6 +155,10 @@ def measured(x):
     return state.measured(x[:1000], x[:1000])[1][0][0]
 
 
+#: A shift of half of 5,000 rows.
+MOVED = np.repeat([[0.0], [3.0]], 2_500, axis=0)
+
+
 @pytest.mark.parametrize("rho", [0.3, 0.5, 0.9, -0.5])
 def test_ratios_of_a_series_are_those_of_the_closed_form(rho):
     n = 200_000
@@ -166,7 +170,7 @@ def test_ratios_of_a_series_are_those_of_the_closed_form(rho):
             exact = (1 + rho) / (1 - rho) - 2 * rho * (1 - rho**b) / (b * (1 - rho) ** 2)
             # The standard error of a mean of k squares, which is a little larger since neighbouring blocks are correlated.
             assert level.ratio == pytest.approx(exact, abs=6 * exact * np.sqrt(2 / k) + 6 * np.sqrt(2 * 19 / n))
-    factor = variance_factor(*found, 1)
+    factor = variance_factor(found, 1)
     limit = max((1 + rho) / (1 - rho), 1.0)
     # The length that is used leaves at least n / (16 limit) blocks and lacks 1 part in 8 at most; the allowance is 5 in k.
     assert factor == pytest.approx(limit, rel=0.125 + 6 * np.sqrt(32 * limit / n))
@@ -182,15 +186,35 @@ def test_independent_rows_have_the_factor_one(seed):
         (rng.random((2_000, 1)) < 0.02) * 1.0,
         np.ones((50, 1)),
     ):
-        assert variance_factor(*measured(x), 1) == 1.0
-    assert variance_factor((), 1.0, 1) == 1.0
+        assert variance_factor(measured(x), 1) == 1.0
+    assert variance_factor(dependence.Measured((), 1.0), 1) == 1.0
 
 
 def test_weak_dependence_over_long_stretches_is_followed_to_its_length():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(64_000, 1)) + np.sqrt(0.05) * np.repeat(rng.normal(size=(125, 1)), 512, axis=0)
     # At 16 rows the ratio is 1.8 only; 512 rows that share 1 / 21 of their variance have 1 + 511 / 21 = 25.3.
-    assert variance_factor(*measured(x), 1) == pytest.approx(25.3, rel=6 * np.sqrt(2 / 125))
+    assert variance_factor(measured(x), 1) == pytest.approx(25.3, rel=6 * np.sqrt(2 / 125))
+
+
+def test_what_one_side_alone_shows_is_a_change_and_no_dependence():
+    rng = np.random.default_rng(0)
+    calm, moved, short = (measured(rng.normal(size=(n, 1)) + shift) for n, shift in ((5_000, 0.0), (5_000, MOVED), (100, 0.0)))
+    alone = variance_factor(moved, 1)
+    assert alone > 100
+    assert 1.0 <= variance_factor(moved, 1, [calm]) < 6.0
+    assert variance_factor(moved, 1, [short]) == alone  # too short to know
+    assert variance_factor(moved, 1, [calm, moved]) == alone
+    assert variance_factor(moved, 1, [measured(np.ones((5_000, 1)))]) == 1.0
+    assert variance_factor(calm, 1, [moved]) == 1.0
+
+
+@pytest.mark.parametrize("rho", [0.5, 0.9])
+def test_what_both_sides_show_is_dependence(rho):
+    pairs = [[measured(ar1(rho, 2_500, 1, seed)) for seed in (2 * pair, 2 * pair + 1)] for pair in range(20)]
+    factors = [(variance_factor(one, 1, [other]), variance_factor(one, 1)) for one, other in pairs]
+    assert np.mean([together == alone for together, alone in factors]) >= 0.8
+    assert min(together / alone for together, alone in factors) > 0.6
 
 
 def test_shares_of_copies_count_once():
@@ -386,3 +410,28 @@ def test_a_sample_of_dependent_rows_depends_less():
     found = whole.of_sample({"a"})
     assert found.joint == pytest.approx(drawn * np.var(sampled), rel=0.1)
     assert found.columns == {"a": ColumnFactors(1.8, 3.0), "b": ColumnFactors(5.0, 3.0)}
+
+
+def late(seed, change):
+    """Return 4,000 rows of a kind and a number; `change` is made in the last rows."""
+    rng = np.random.default_rng(seed)
+    table = {"kind": rng.choice(list("abc"), 4_000).astype(object), "x": rng.normal(size=4_000), "u": rng.normal(size=4_000)}
+    change(table)
+    return table
+
+
+@pytest.mark.parametrize("rows", [200, 400, 2_000])
+@pytest.mark.parametrize("what", ["new value", "missing"])
+def test_a_change_late_in_the_file_is_found_and_named(rows, what):
+    def changed(table):
+        if what == "missing":
+            table["x"][-rows:] = np.nan
+        else:
+            table["kind"][-rows:] = "N"
+
+    left = ss.summarize(late(0, lambda table: None), prototypes=5, criticisms=0, random_state=0)
+    found = left.compare(ss.summarize(late(1, changed), like=left, random_state=1))
+    column, words = ("x", "missing 0.0% -> ") if what == "missing" else ("kind", "new: 'N' ")
+    assert found.changed == (column,)
+    assert found.columns[0].what.startswith(words)
+    assert set(found.dependent) <= {column}

@@ -88,14 +88,19 @@ def compare_shares(left: int, n_left: int, right: int, n_right: int, factors: Fa
 def compare_values(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> float:
     """Test whether two samples have the same shares of values, given how often each value occurs, by Pearson's chi-squared.
 
-    Values too rare to be tested by themselves count together.
+    Values too rare to be tested by themselves count together; beside a single frequent value, their share is tested exactly.
     """
+    if left.size < 2:
+        return 1.0
     often = expected_enough(left, right, factors)
+    if often.sum() <= 1:  # of one frequent value, the share is tested
+        rest = ~often if often.any() else np.arange(left.size) != np.argmax(left + right)
+        return compare_shares(int(left[rest].sum()), int(left.sum()), int(right[rest].sum()), int(right.sum()), factors)
     columns = np.stack([left / factors[0], right / factors[1]])
     kept = columns[:, often]
     rest = columns[:, ~often].sum(axis=1, keepdims=True)
     if rest.sum() > 0:
-        if kept.shape[1] and not _expected(rest.sum(), columns) >= _EXPECTED:  # the rarest of the others joins them
+        if not _expected(rest.sum(), columns) >= _EXPECTED:  # the rarest of the others joins them
             rarest = int(np.argmin(kept.sum(axis=0)))
             rest = rest + kept[:, [rarest]]
             kept = np.delete(kept, rarest, axis=1)

@@ -6,7 +6,7 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-__all__ = ["Level", "variance_factor"]
+__all__ = ["Level", "Measured", "variance_factor"]
 
 #: Blocks that a length must leave to be looked at.
 _FEWEST = 16.0
@@ -16,6 +16,8 @@ _LEVEL = 0.001
 _LONG = 8.0
 #: Estimates from k blocks are raised by (1 + z^2) / (2 k) with z = 3, about Student's t at the level of one test among many.
 _ALLOWANCE = 5.0
+#: The probability that a ratio is larger than it is said to be at most.
+_UNLIKELY = 0.01
 
 
 class Level(Protocol):
@@ -34,31 +36,67 @@ class Level(Protocol):
         """The ratio of variances."""
 
 
-def variance_factor(levels: Sequence[Level], dimensions: float, n_tests: int) -> float:
+class Measured(Protocol):
+    """What was measured of some numbers: blocks in the order of lengths 1, 2, 4, ..., and how many numbers a sum is worth."""
+
+    @property
+    def levels(self) -> Sequence[Level]:
+        """The blocks of each length; none if the numbers do not vary."""
+
+    @property
+    def dimensions(self) -> float:
+        """How many independent numbers a block sum is worth."""
+
+
+def variance_factor(measured: Measured, n_tests: int, others: Sequence[Measured] = ()) -> float:
     """Return the factor; 1 unless rows clearly depend on those before them.
 
-    levels: in the order of lengths 1, 2, 4, ... dimensions: how many independent numbers a block sum is worth. n_tests: how
-    many factors are looked at together.
+    n_tests: how many factors are looked at together. others: of the rows that these are compared with; if both are of one kind,
+    both have one factor. So it is at most what any of the others can have at the same length: what changes within one sample
+    only is a difference, not dependence.
 
     Under independence, the ratio times its degrees of freedom k d / (1 - 1 / b) is about chi-squared, for k blocks of b rows
     in d dimensions: a factor other than 1 needs a length at which that is too large, by Bonferroni's rule. The factor is then
     the largest estimate up to the first length that is 8 times its own ratio, or to a later one at which the ratio has clearly
     grown.
     """
-    seen = [each for each in levels[1:] if each.blocks >= _FEWEST]
+    factor, length = _clear_factor(measured, n_tests)
+    if factor == 1.0 or not others:
+        return factor
+    return max(1.0, min(factor, max(max(_clear_factor(each, n_tests)[0], _most_possible(each, length)) for each in others)))
+
+
+def _clear_factor(measured: Measured, n_tests: int) -> tuple[float, int]:
+    """Return the factor, and the length of the blocks that it was seen in."""
+    seen = [each for each in measured.levels[1:] if each.blocks >= _FEWEST]
     if not seen:
-        return 1.0
-    freedom = [dimensions * each.blocks for each in seen]
+        return 1.0, 1
+    freedom = [measured.dimensions * each.blocks for each in seen]
     chances = [
         special.chdtrc(own / (1.0 - 1.0 / each.length), own / (1.0 - 1.0 / each.length) * each.ratio)
         for each, own in zip(seen, freedom, strict=True)
     ]
     if min(chances) * len(seen) * n_tests > _LEVEL:
-        return 1.0
+        return 1.0, 1
     end = next((place for place, each in enumerate(seen) if each.length >= _LONG * each.ratio), len(seen) - 1)
     for place in range(end + 1, len(seen)):
         grown = seen[place].ratio / max(seen[end].ratio, 1.0)
         if special.chdtrc(freedom[place], freedom[place] * grown) * len(seen) * n_tests <= _LEVEL:
             end = place
     raised = [each.ratio * (1.0 + _ALLOWANCE / own) for each, own in zip(seen[: end + 1], freedom, strict=False)]
-    return max(1.0, float(np.max(raised)))
+    largest = int(np.argmax(raised))
+    return max(1.0, float(raised[largest])), seen[largest].length
+
+
+def _most_possible(measured: Measured, length: int) -> float:
+    """Return the upper end of a confidence interval for the ratio at one length: infinite if there are too few blocks of it.
+
+    Numbers that do not vary show no dependence.
+    """
+    if not measured.levels:
+        return 1.0
+    level = next((each for each in measured.levels if each.length == length), None)
+    if level is None or level.blocks < _FEWEST:
+        return np.inf
+    freedom = measured.dimensions * level.blocks
+    return float(level.ratio * freedom / special.chdtri(freedom, 1.0 - _UNLIKELY))

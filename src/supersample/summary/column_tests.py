@@ -107,7 +107,7 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
     clear = np.abs(gaps) / np.sqrt(
         np.maximum(common * (1.0 - common), 1e-300) * (factors[0] / sizes[0] + factors[1] / sizes[1])
     )
-    clear[~expected_enough(counts[0], counts[1], factors)] = 0.0
+    clear[~expected_enough(counts[0], counts[1])] = 0.0
     # Of two values, the rarer one says it all.
     order = np.lexsort((common, -np.round(clear, 9)))[: _NAMED if hashes.size > 2 else 1]
     said = [

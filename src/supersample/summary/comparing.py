@@ -23,7 +23,7 @@ from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
-from supersample.summary.depending import ColumnFactors, Factors, drained, factors_of, shaped
+from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
@@ -53,8 +53,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     """
     kept = left.kept, right.kept
     notes: tuple[Note, ...] = ()
-    known = factors_of(left, drained(left)), factors_of(right, drained(right))
-    factors = known[0] or Factors(), known[1] or Factors()
+    known = measures_of(left, drained(left)), measures_of(right, drained(right))
+    factors = _factors(*known), _factors(*known[::-1])
     alike = left.schema == right.schema and same_points(left.encoding, right.encoding)
     apart = not (alike and same_maps(left.stream, right.stream))
     if apart:
@@ -98,8 +98,19 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         at_least=at_least,
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
-        dependent=tuple(name for name in left.encoding.groups() if max(each.of(name).largest for each in factors) > 1.0),
+        dependent=tuple(name for name in left.encoding.groups() if _depends(name, (left, right), factors)),
     )
+
+
+def _factors(mine: Measures | None, theirs: Measures | None) -> Factors:
+    return Factors() if mine is None else factors_of(mine, theirs)
+
+
+def _depends(name: str, states: tuple[Running, Running], factors: tuple[Factors, Factors]) -> bool:
+    """Return whether values of a column depend on those before them on a side, or whether they are missing does, if any are."""
+    profiles = [state.profile[name] for state in states if state.profile is not None]
+    gaps = len(profiles) < len(states) or any(each.missing for each in profiles)
+    return max(max(each.of(name).values, each.of(name).missing if gaps else 1.0) for each in factors) > 1.0
 
 
 def _embedded(state: Stream, factors: Factors) -> Embedded:
@@ -132,7 +143,7 @@ def _columns(
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
     for (name, mine), (_, theirs) in zip(*blocks, strict=True):
         own = [each.of(name) for each in factors]
-        of_samples = [each.sampled(max(mean.values, mean.missing)) for each, mean in zip(factors, own, strict=True)]
+        of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
         names.append(name)
         answers = _findings(states, name, roles[name], Finding(pvalue, 1.0, mmd, _SAMPLED.get(roles[name], "its values")), own)

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,10 +10,11 @@ from supersample._text import about, plural
 from supersample._typing import Floats
 from supersample.discrepancy.variance_factor import variance_factor
 from supersample.selection.stream import background
+from supersample.selection.stream.dependence import Measured
 from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.state import Running
 
-__all__ = ["ColumnFactors", "Factors", "dependence_told", "drained", "factors_of", "shaped"]
+__all__ = ["ColumnFactors", "Factors", "Measures", "dependence_told", "drained", "factors_of", "measures_of", "shaped"]
 
 #: Background rows from which the dimensions of the coordinates are estimated.
 _SAMPLE = 1000
@@ -64,23 +66,47 @@ class Factors:
         return 1.0 + (factor - 1.0) * self.share
 
 
+class Measures(NamedTuple):
+    """What was measured of a summary's rows: of the features, and of each group of coordinates, none where there was no place.
+
+    columns: the groups of the values of each column and of its missing ones. share: as in `Factors`.
+    """
+
+    joint: Measured
+    groups: tuple[tuple[Measured, ...], ...]
+    columns: Mapping[str, tuple[int, int]]
+    share: float
+
+
+def measures_of(state: Running, held: Stream) -> Measures | None:
+    """Return what was measured of a state, given its drained stream; None if dependence was not measured."""
+    if held.dependence is None:
+        return None
+    points = held.background.rows.points[:_SAMPLE]
+    joint, groups = held.dependence.measured(held.fixed_plan.feature_map.transform(points), points)
+    return Measures(joint, groups, state.encoding.groups(), len(held.background.rows) / max(held.n_used, 1))
+
+
 def drained(state: Running) -> Stream:
     """Return the stream of a settled state with all rows taken in and its background sample at its size."""
     held = drain(state.stream)
     return replace(held, background=background.settled(held.background, held.settings.n_background))
 
 
-def factors_of(state: Running, held: Stream) -> Factors | None:
-    """Return the factors of a state, given its drained stream; None if dependence was not measured."""
-    if held.dependence is None:
-        return None
-    points = held.background.rows.points[:_SAMPLE]
-    joint, groups = held.dependence.measured(held.fixed_plan.feature_map.transform(points), points)
-    n_tests = 1 + sum(len(group) for group in groups)
-    whole = variance_factor(*joint, n_tests)
-    each = [max((variance_factor(*measured, n_tests) for measured in group), default=whole) for group in groups]
-    columns = {name: ColumnFactors(each[values], each[missing]) for name, (values, missing) in state.encoding.groups().items()}
-    return Factors(whole, tuple(each), columns, len(held.background.rows) / max(held.n_used, 1))
+def factors_of(mine: Measures, theirs: Measures | None = None) -> Factors:
+    """Return the factors of one summary's rows; theirs: of the rows that they are compared with."""
+    n_tests = 1 + sum(len(group) for group in mine.groups)
+    whole = variance_factor(mine.joint, n_tests, () if theirs is None else (theirs.joint,))
+    others: dict[int, tuple[Measured, ...]] = {}
+    for name, places in mine.columns.items():
+        if theirs is not None and name in theirs.columns:
+            others |= {place: theirs.groups[other] for place, other in zip(places, theirs.columns[name], strict=True)}
+    each = [
+        max((variance_factor(measured, n_tests, others.get(place, ())) for measured in group), default=whole)
+        for place, group in enumerate(mine.groups)
+    ]
+    columns = {name: ColumnFactors(each[values], each[missing]) for name, (values, missing) in mine.columns.items()}
+    return Factors(whole, tuple(each), columns, mine.share)
 
 
 def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
@@ -113,11 +139,12 @@ def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
 def dependence_told(state: Running) -> Iterator[tuple[str, str | None, str]]:
     """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text."""
     held = drained(state)
-    factors = factors_of(state, held)
-    if factors is None:
+    measures = measures_of(state, held)
+    if measures is None:
         text = "the summary was saved by an earlier version, which did not look whether rows depend on those before them"
         yield "dependence not measured", None, f"{text}: tests take them to be independent"
         return
+    factors = factors_of(measures)
     rows, seen = held.moments.effective_rows, plural(state.n_seen, "row")
     found: dict[str | None, float]
     found = {None: factors.joint} if factors.joint > 1.0 else {name: each.values for name, each in factors.columns.items()}

@@ -11,7 +11,7 @@ from supersample.discrepancy.certificate import equal_weights
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
-from supersample.summary.depending import Factors, drained, factors_of
+from supersample.summary.depending import drained, factors_of, measures_of
 from supersample.summary.outcome import Outcome, outcome_of
 from supersample.summary.state import Running, State
 
@@ -44,8 +44,8 @@ class Snapshot:
     def effective_rows(self) -> float:
         """How many independent rows of equal weight tell as much about means as all rows do."""
         held = drained(self.settled)
-        factors = factors_of(self.settled, held) or Factors()
-        return held.moments.effective_rows / factors.joint
+        measures = measures_of(self.settled, held)
+        return held.moments.effective_rows / (1.0 if measures is None else factors_of(measures).joint)
 
     def fixed(self) -> "Snapshot":
         """Return this moment with its settled state for its state, so that more rows change neither encoding nor maps."""
