@@ -75,6 +75,7 @@ def findings(
     sides, which is used for values that are not counted. min_count: values that are rarer on both sides are not named.
     """
     values, absent = (factors[0].values, factors[1].values), (factors[0].missing, factors[1].missing)
+    spreads = factors[0].spread, factors[1].spread
     for kind, counts in (("missing", (left.missing, right.missing)), ("unreadable", (left.unreadable, right.unreadable))):
         if any(counts):
             shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
@@ -82,9 +83,9 @@ def findings(
             yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
     if role == "number" and _few(left, right):
         yield _of_values(left, right, min_count, values)
-        yield from (each for each in _of_numbers(left, right, values) if each.weight == _LOCATION)
+        yield from (each for each in _of_numbers(left, right, values, spreads) if each.weight == _LOCATION)
     elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
-        yield from _of_numbers(left, right, values)
+        yield from _of_numbers(left, right, values, spreads)
     elif role in ("category", "boolean", "constant") and _exact(left, right):
         yield _of_values(left, right, min_count, values)
     else:
@@ -137,15 +138,15 @@ def _change_of_value(name: str | None, before: float, after: float) -> str:
     return f"{value} {_percents(before, after)}"
 
 
-def _of_numbers(left: ColumnProfile, right: ColumnProfile, factors: Factors) -> Iterator[Finding]:
+def _of_numbers(left: ColumnProfile, right: ColumnProfile, factors: Factors, spreads: Factors) -> Iterator[Finding]:
     counts, lows, highs = _buckets(left, right)
     sizes = [max(int(each.sum()), 1) for each in counts]
     if min(each.sum() for each in counts) == 0:
         return
-    found = compare_ordered(*counts, factors)
+    moved, found = compare_ordered(*counts, factors), compare_ordered(*counts, spreads)
     apart = np.abs(np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1])
     distance = float(apart.max(initial=0.0))
-    yield Finding(found.location, _LOCATION, distance, _moved(left, right, found.moves))
+    yield Finding(moved.location, _LOCATION, distance, _moved(left, right, moved.moves))
     yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
     yield Finding(found.shape, _REST, distance, "the shape of its distribution", follows=True)
     low = [float(each[: found.low + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]

@@ -23,7 +23,16 @@ from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
-from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
+from supersample.summary.depending import (
+    ColumnFactors,
+    Factors,
+    Measures,
+    drained,
+    factors_of,
+    measures_of,
+    shaped,
+    spread_factors,
+)
 from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
@@ -78,7 +87,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    pvalue, columns, pairs = _columns(
+    pvalue, columns, pairs, dependent = _columns(
         (left, right), (first, second), factors, joint.pvalue if joint.statistic >= at_least**2 else 1.0, at_least
     )
     rows = telling_rows(
@@ -98,7 +107,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         at_least=at_least,
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
-        dependent=tuple(name for name in left.encoding.groups() if _depends(name, (left, right), factors)),
+        dependent=dependent,
     )
 
 
@@ -106,11 +115,11 @@ def _factors(mine: Measures | None, theirs: Measures | None) -> Factors:
     return Factors() if mine is None else factors_of(mine, theirs)
 
 
-def _depends(name: str, states: tuple[Running, Running], factors: tuple[Factors, Factors]) -> bool:
+def _depends(name: str, states: tuple[Running, Running], factors: Sequence[ColumnFactors]) -> bool:
     """Return whether values of a column depend on those before them on a side, or whether they are missing does, if any are."""
     profiles = [state.profile[name] for state in states if state.profile is not None]
     gaps = len(profiles) < len(states) or any(each.missing for each in profiles)
-    return max(max(each.of(name).values, each.of(name).missing if gaps else 1.0) for each in factors) > 1.0
+    return max(max(each.values, each.spread, each.missing if gaps else 1.0) for each in factors) > 1.0
 
 
 def _embedded(state: Stream, factors: Factors) -> Embedded:
@@ -135,21 +144,30 @@ def _ratios(state: Stream) -> Floats:
 def _columns(
     states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors], joint: float,
     at_least: float,
-) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:  # fmt: skip
-    """Test each column and pairs of them; return the smallest adjusted p-value, the joint test's included, and the changes."""
+) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...], tuple[str, ...]]:  # fmt: skip
+    """Test each column and pairs of them; return the smallest adjusted p-value, the joint test's included, and the changes.
+
+    Return also the columns whose rows depend on those before them.
+    """
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
-    names, found, paired = [], [], _Scores(shares)
+    in_kernel = states[0].encoding.groups()
+    n_numbers = sum(role in ("number", "boolean") for role in roles.values())
+    names, found, paired, dependent = [], [], _Scores(shares), []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
     for (name, mine), (_, theirs) in zip(*blocks, strict=True):
         own = [each.of(name) for each in factors]
+        if roles[name] in ("number", "boolean"):
+            of_values = [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)]
+            scores = paired.add(name, [mine, theirs], of_values)
+            spreads = spread_factors(scores, streams, n_numbers)
+            own = [replace(each, spread=max(each.values, spread)) for each, spread in zip(own, spreads, strict=True)]
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
+        dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
         names.append(name)
         answers = _findings(states, name, roles[name], Finding(pvalue, 1.0, mmd, _SAMPLED.get(roles[name], "its values")), own)
         found.append((mmd, excess, verdict_of(answers, at_least)))
-        if roles[name] in ("number", "boolean"):
-            paired.add(name, [mine, theirs], [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)])
     pairs = paired.test(at_least)
     together = [] if pairs is None else [min(each.pvalue for each in pairs)]
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
@@ -164,7 +182,7 @@ def _columns(
         replace(each, pvalue=max(min(1.0, each.pvalue * float(adjusted[len(found)]) / together[0]), LEAST))
         for each in pairs or ()
     ]
-    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
+    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue)), tuple(dependent)
 
 
 class _Scores:
@@ -178,10 +196,13 @@ class _Scores:
         # Each sample counts by its size, as the rows would if they lay in one table.
         self.weights = [each / float(each @ each) for each in shares]
 
-    def add(self, name: str, sides: list[Floats], factors: list[float]) -> None:
+    def add(self, name: str, sides: list[Floats], factors: list[float]) -> list[Floats]:
+        """Add a column, given the coordinates of both sides; return its scores."""
         self.names.append(name)
         self.factors.append(factors)
-        self.scores.append(normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights))
+        scores = normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights)
+        self.scores.append(scores)
+        return scores
 
     def test(self, at_least: float) -> list[PairChange] | None:
         """Return the pairs that changed most; None if there are too few rows or columns to test any.

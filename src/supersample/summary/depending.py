@@ -1,6 +1,6 @@
 """How many independent rows a summary's rows are worth in tests, jointly and by column."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -10,11 +10,14 @@ from supersample._text import about, plural
 from supersample._typing import Floats
 from supersample.discrepancy.variance_factor import variance_factor
 from supersample.selection.stream import background
-from supersample.selection.stream.dependence import Measured
+from supersample.selection.stream.dependence import Level, Measured
 from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.state import Running
 
-__all__ = ["ColumnFactors", "Factors", "Measures", "dependence_told", "drained", "factors_of", "measures_of", "shaped"]
+__all__ = [
+    "ColumnFactors", "Factors", "Measures", "dependence_told", "drained", "factors_of", "measures_of", "shaped",
+    "spread_factors",
+]  # fmt: skip
 
 #: Background rows from which the dimensions of the coordinates are estimated.
 _SAMPLE = 1000
@@ -22,10 +25,11 @@ _SAMPLE = 1000
 
 @dataclass(frozen=True)
 class ColumnFactors:
-    """The factors of a column's values, and of its missing ones."""
+    """The factors of a column's values, of its missing ones, and of how far numbers spread."""
 
     values: float = 1.0
     missing: float = 1.0
+    spread: float = 1.0
 
     @property
     def largest(self) -> float:
@@ -85,6 +89,37 @@ def measures_of(state: Running, held: Stream) -> Measures | None:
     points = held.background.rows.points[:_SAMPLE]
     joint, groups = held.dependence.measured(held.fixed_plan.feature_map.transform(points), points)
     return Measures(joint, groups, state.encoding.groups(), len(held.background.rows) / max(held.n_used, 1))
+
+
+def measured_in_sample(values: Floats, held: Stream) -> Measured:
+    """Return what the background sample shows of some numbers, one for each of its rows: blocks of 1, 2, 4, ... of these."""
+    positions = held.background.rows.positions
+    centred = values - values.mean()
+    variance = float(centred @ centred) / max(values.size, 1)
+    if not variance > 0:
+        return Measured((), 1.0)
+    scale = values.size / (float(positions.max()) + 1.0)
+    levels = []
+    for level in range(max(1, values.size.bit_length() - 1)):
+        blocks = (positions * scale).astype(np.int64) >> level
+        counts = np.bincount(blocks).astype(np.float64)
+        sums = np.bincount(blocks, weights=centred)
+        number = float(counts.sum() ** 2 / (counts @ counts))
+        ratio = float(sums @ sums) / (values.size * variance) * number / max(number - 1.0, 0.5)
+        levels.append(Level(1 << level, number, ratio))
+    return Measured(tuple(levels), 1.0)
+
+
+def spread_factors(scores: Sequence[Floats], streams: Sequence[Stream], n_tests: int) -> tuple[float, float]:
+    """Return the factors of the squares of a column's scores on both sides: of means over all rows, by the background samples.
+
+    Volatile times make the squares of numbers depend on each other whose values do not.
+    """
+    mine, theirs = (measured_in_sample(each**2, held) for each, held in zip(scores, streams, strict=True))
+    found = variance_factor(mine, n_tests, [theirs]), variance_factor(theirs, n_tests, [mine])
+    drawn = (len(held.background.rows) / max(held.n_used, 1) for held in streams)
+    first, second = (1.0 + (factor - 1.0) / share for factor, share in zip(found, drawn, strict=True))
+    return first, second
 
 
 def drained(state: Running) -> Stream:
