@@ -147,6 +147,11 @@ def categories(number):
     return made
 
 
+def rare_together(rng, rows):
+    hit = rng.random(rows) < 0.001
+    return {"x": rng.normal(size=rows), **{name: hit * rng.exponential(size=rows) for name in "ab"}}
+
+
 #: Data of one kind, rows on the left and on the right, and options.
 NULLS = {
     "mixed": (mixed, 2_000, 2_000, {}),
@@ -161,6 +166,7 @@ NULLS = {
         1_000,
         {},
     ),
+    "a few rows in two columns": (rare_together, 1_000, 1_000, {}),
     "two values": (lambda rng, n: {f"x{i}": rng.random(n) < 0.05 for i in range(8)}, 500, 500, {}),
     "together": (lambda rng, n: dict(zip("abcd", np.cumsum(rng.normal(size=(4, n)), axis=0), strict=True)), 1_000, 1_000, {}),
     "weighted": (lambda rng, n: {**mixed(rng, n), "w": rng.gamma(2.0, size=n)}, 2_000, 2_000, {"weight": "w"}),
@@ -238,6 +244,15 @@ def one_of_ten(rng, rows):
     return numbers
 
 
+def volatile(rng, rows, columns=10):
+    """Numbers without correlation whose spread depends on those before them (a GARCH process)."""
+    out, variance = np.empty((rows + 200, columns)), np.ones(columns)
+    for place, noise in enumerate(rng.normal(size=out.shape)):
+        out[place] = np.sqrt(variance) * noise
+        variance = 0.05 + 0.15 * out[place] ** 2 + 0.8 * variance
+    return out[200:]
+
+
 #: Rows that depend on those before them: all columns, or one of ten.
 DEPENDENT = {
     "series, 0.3": lambda rng, rows: series(rng, rows, 0.3),
@@ -245,6 +260,7 @@ DEPENDENT = {
     "series, 0.9": lambda rng, rows: series(rng, rows, 0.9),
     "every row five times": lambda rng, rows: np.repeat(rng.normal(size=(rows // 5, 10)), 5, axis=0),
     "one column of ten, 0.9": one_of_ten,
+    "volatile times": volatile,
 }
 
 

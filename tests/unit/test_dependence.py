@@ -16,7 +16,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.selection.stream import dependence
 from supersample.selection.stream.rows import Rows
 from supersample.summary import Summary
-from supersample.summary.depending import ColumnFactors, Factors
+from supersample.summary.depending import ColumnFactors, Factors, drained, factors_of, measured_in_sample, measures_of
 from supersample.summary.snapshot import Snapshot
 
 #: Groups of coordinates: single ones, one that is kept as it is, and one that is folded.
@@ -435,3 +435,27 @@ def test_a_change_late_in_the_file_is_found_and_named(rows, what):
     assert found.changed == (column,)
     assert found.columns[0].what.startswith(words)
     assert set(found.dependent) <= {column}
+
+
+def test_all_rows_in_the_sample_show_the_blocks_of_the_stream():
+    x = ar1(0.7, 3_000, 1, 0)
+    summary = ss.summarize(x, prototypes=3, criticisms=0, random_state=0)
+    held = drained(summary._snapshot.settled)
+    order = held.background.rows.positions
+    found, streamed = measured_in_sample(x[order, 0], held), measured(x)
+    for mine, theirs in zip(found.levels, streamed.levels, strict=False):
+        assert mine.length == theirs.length
+        if mine.blocks > 16:  # the last block, which is not whole, counts here and not there
+            assert mine.blocks == pytest.approx(theirs.blocks, rel=0.06)
+            assert mine.ratio == pytest.approx(theirs.ratio, rel=0.15)
+    assert measured_in_sample(np.ones(3_000), held).levels == ()
+
+
+@pytest.mark.parametrize("n", [4_000, 40_000])
+def test_squares_of_volatile_numbers_depend_on_each_other(n):
+    rng = np.random.default_rng(0)
+    loud = rng.normal(size=n) * np.exp(1.5 * ar1(0.99, n, 1, 1)[:, 0])
+    state = ss.summarize({"calm": rng.normal(size=n), "loud": loud}, 3, 0, random_state=0)._snapshot.settled
+    factors = factors_of(measures_of(state, drained(state))).columns
+    assert factors["calm"].spread == factors["calm"].values == factors["loud"].values == 1.0
+    assert factors["loud"].spread > 10

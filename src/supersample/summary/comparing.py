@@ -23,16 +23,7 @@ from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
-from supersample.summary.depending import (
-    ColumnFactors,
-    Factors,
-    Measures,
-    drained,
-    factors_of,
-    measures_of,
-    shaped,
-    spread_factors,
-)
+from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
@@ -72,7 +63,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     first, second = drained(left), drained(right)
     samples = _embedded(first, factors[0]), _embedded(second, factors[1])
     # The coordinates in which dependence was measured are those of the stream, not those that samples are brought to.
-    stretched = samples if apart else tuple(map(_shaped, samples, (first, second), factors))
+    stretched = samples if apart else tuple(map(_shaped, samples, (left, right), (first, second), factors))
     test = compare_embedded(stretched[0], stretched[1])
     witness = samples[0].mean - samples[1].mean
     joint = TestResult(
@@ -132,8 +123,8 @@ def _embedded(state: Stream, factors: Factors) -> Embedded:
     )  # fmt: skip
 
 
-def _shaped(sample: Embedded, state: Stream, factors: Factors) -> Embedded:
-    return sample._replace(features=shaped(sample.features, state, factors))
+def _shaped(sample: Embedded, state: Running, held: Stream, factors: Factors) -> Embedded:
+    return sample._replace(features=shaped(sample.features, state, held, factors))
 
 
 def _ratios(state: Stream) -> Floats:
@@ -152,16 +143,12 @@ def _columns(
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
-    n_numbers = sum(role in ("number", "boolean") for role in roles.values())
     names, found, paired, dependent = [], [], _Scores(shares), []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
     for (name, mine), (_, theirs) in zip(*blocks, strict=True):
         own = [each.of(name) for each in factors]
         if roles[name] in ("number", "boolean"):
-            of_values = [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)]
-            scores = paired.add(name, [mine, theirs], of_values)
-            spreads = spread_factors(scores, streams, n_numbers)
-            own = [replace(each, spread=max(each.values, spread)) for each, spread in zip(own, spreads, strict=True)]
+            paired.add(name, [mine, theirs], [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)])
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
@@ -196,13 +183,11 @@ class _Scores:
         # Each sample counts by its size, as the rows would if they lay in one table.
         self.weights = [each / float(each @ each) for each in shares]
 
-    def add(self, name: str, sides: list[Floats], factors: list[float]) -> list[Floats]:
-        """Add a column, given the coordinates of both sides; return its scores."""
+    def add(self, name: str, sides: list[Floats], factors: list[float]) -> None:
+        """Add a column, given the coordinates of both sides."""
         self.names.append(name)
         self.factors.append(factors)
-        scores = normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights)
-        self.scores.append(scores)
-        return scores
+        self.scores.append(normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights))
 
     def test(self, at_least: float) -> list[PairChange] | None:
         """Return the pairs that changed most; None if there are too few rows or columns to test any.

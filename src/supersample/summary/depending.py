@@ -1,6 +1,6 @@
 """How many independent rows a summary's rows are worth in tests, jointly and by column."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -15,8 +15,8 @@ from supersample.selection.stream.lifecycle import Stream, drain
 from supersample.summary.state import Running
 
 __all__ = [
-    "ColumnFactors", "Factors", "Measures", "dependence_told", "drained", "factors_of", "measures_of", "shaped",
-    "spread_factors",
+    "ColumnFactors", "Factors", "Measures", "dependence_told", "drained", "factors_of", "measured_in_sample", "measures_of",
+    "shaped",
 ]  # fmt: skip
 
 #: Background rows from which the dimensions of the coordinates are estimated.
@@ -57,7 +57,7 @@ class Factors:
     def of_sample(self, drawn: Collection[str]) -> "Factors":
         """Return the factors where the joint test, and the counts of the columns `drawn`, are of the sample alone."""
         columns = {
-            name: replace(each, values=self.sampled(each.values)) if name in drawn else each
+            name: replace(each, values=self.sampled(each.values), spread=self.sampled(each.spread)) if name in drawn else each
             for name, each in self.columns.items()
         }
         return replace(self, joint=self.sampled(self.joint), columns=columns)
@@ -73,12 +73,14 @@ class Factors:
 class Measures(NamedTuple):
     """What was measured of a summary's rows: of the features, and of each group of coordinates, none where there was no place.
 
-    columns: the groups of the values of each column and of its missing ones. share: as in `Factors`.
+    columns: the groups of the values of each column and of its missing ones. squares: of the coordinate of each number, about
+    its mean, by the background sample. share: as in `Factors`.
     """
 
     joint: Measured
     groups: tuple[tuple[Measured, ...], ...]
     columns: Mapping[str, tuple[int, int]]
+    squares: Mapping[str, Measured]
     share: float
 
 
@@ -88,7 +90,19 @@ def measures_of(state: Running, held: Stream) -> Measures | None:
         return None
     points = held.background.rows.points[:_SAMPLE]
     joint, groups = held.dependence.measured(held.fixed_plan.feature_map.transform(points), points)
-    return Measures(joint, groups, state.encoding.groups(), len(held.background.rows) / max(held.n_used, 1))
+    squares = {name: measured_in_sample(values, held) for name, values in _squares(state, held)}
+    return Measures(joint, groups, state.encoding.groups(), squares, len(held.background.rows) / max(held.n_used, 1))
+
+
+def _squares(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
+    """Yield each number with the squares of its coordinate about its mean, of the rows of the background sample."""
+    starts = np.cumsum((0, *state.encoding.group_widths()))
+    kinds = {note.name: note.kind for note in state.encoding.notes}
+    shares, points = held.background.shares(), held.background.rows.points
+    for name, (group, _) in state.encoding.groups().items():
+        if kinds[name] == "number":
+            values = points[:, starts[group]]
+            yield name, (values - shares @ values) ** 2
 
 
 def measured_in_sample(values: Floats, held: Stream) -> Measured:
@@ -110,18 +124,6 @@ def measured_in_sample(values: Floats, held: Stream) -> Measured:
     return Measured(tuple(levels), 1.0)
 
 
-def spread_factors(scores: Sequence[Floats], streams: Sequence[Stream], n_tests: int) -> tuple[float, float]:
-    """Return the factors of the squares of a column's scores on both sides: of means over all rows, by the background samples.
-
-    Volatile times make the squares of numbers depend on each other whose values do not.
-    """
-    mine, theirs = (measured_in_sample(each**2, held) for each, held in zip(scores, streams, strict=True))
-    found = variance_factor(mine, n_tests, [theirs]), variance_factor(theirs, n_tests, [mine])
-    drawn = (len(held.background.rows) / max(held.n_used, 1) for held in streams)
-    first, second = (1.0 + (factor - 1.0) / share for factor, share in zip(found, drawn, strict=True))
-    return first, second
-
-
 def drained(state: Running) -> Stream:
     """Return the stream of a settled state with all rows taken in and its background sample at its size."""
     held = drain(state.stream)
@@ -130,7 +132,7 @@ def drained(state: Running) -> Stream:
 
 def factors_of(mine: Measures, theirs: Measures | None = None) -> Factors:
     """Return the factors of one summary's rows; theirs: of the rows that they are compared with."""
-    n_tests = 1 + sum(len(group) for group in mine.groups)
+    n_tests = 1 + sum(len(group) for group in mine.groups) + len(mine.squares)
     whole = variance_factor(mine.joint, n_tests, () if theirs is None else (theirs.joint,))
     others: dict[int, tuple[Measured, ...]] = {}
     for name, places in mine.columns.items():
@@ -140,24 +142,40 @@ def factors_of(mine: Measures, theirs: Measures | None = None) -> Factors:
         max((variance_factor(measured, n_tests, others.get(place, ())) for measured in group), default=whole)
         for place, group in enumerate(mine.groups)
     ]
-    columns = {name: ColumnFactors(each[values], each[missing]) for name, (values, missing) in mine.columns.items()}
+    spreads = {
+        name: 1.0 + (variance_factor(own, n_tests, _of(theirs, name)) - 1.0) / mine.share for name, own in mine.squares.items()
+    }
+    columns = {
+        name: ColumnFactors(each[values], each[missing], max(each[values], spreads.get(name, 1.0)))
+        for name, (values, missing) in mine.columns.items()
+    }
     return Factors(whole, tuple(each), columns, mine.share)
 
 
-def shaped(features: Floats, held: Stream, factors: Factors) -> Floats:
+def _of(measures: Measures | None, name: str) -> tuple[Measured, ...]:
+    """Return what was measured of the squares of a column, if anything was."""
+    return (measures.squares[name],) if measures is not None and name in measures.squares else ()
+
+
+def shaped(features: Floats, state: Running, held: Stream, factors: Factors) -> Floats:
     """Return the features of background rows, changed so that their covariance has the shape of that of means; the trace stays.
 
     The variance of a mean grows in the directions of the columns that depend on earlier rows, and less in others. So what the
-    coordinates of the columns explain of the features, by least squares, is stretched by the factors of the columns, and the
-    rest by one factor, with which the trace grows by the joint factor. Where all factors are equal, nothing changes.
+    coordinates of the columns and the squares of numbers explain of the features, by least squares, is stretched by their
+    factors, and the rest by one factor, with which the trace grows by the joint factor. Where all factors are equal, nothing
+    changes.
     """
     shares, dependence = held.background.shares(), held.dependence
-    if dependence is None or max(factors.joint, *factors.groups, 1.0) == 1.0:
+    spreads = {name: each.spread for name, each in factors.columns.items() if each.spread > each.values}
+    if dependence is None or (not spreads and max(factors.joint, *factors.groups, 1.0) == 1.0):
         return features
     coordinates, groups = dependence.coordinates(held.background.rows.points)
+    squares = [(values, spreads[name]) for name, values in _squares(state, held) if name in spreads]
+    coordinates = np.column_stack([coordinates, *(values for values, _ in squares)])
     if not 0 < 2 * coordinates.shape[1] < len(features):
         return features
-    roots, stretch = np.sqrt(shares)[:, None], np.sqrt(np.array(factors.groups))[groups]
+    stretch = np.sqrt([*np.array(factors.groups)[groups], *(factor for _, factor in squares)])
+    roots = np.sqrt(shares)[:, None]
     centre = shares @ features
     rest, known = roots * (features - centre), roots * (coordinates - shares @ coordinates)
     slopes = np.linalg.lstsq(known, rest, rcond=1e-8)[0]
