@@ -1,8 +1,10 @@
 """Text of messages: numbers, counts with their nouns, and errors of other libraries in one line."""
 
 import math
+from collections.abc import Sequence
+from difflib import get_close_matches
 
-__all__ = ["about", "amount", "number_text", "one_line", "plural"]
+__all__ = ["about", "amount", "did_you_mean", "number_text", "one_line", "plural"]
 
 #: Longest message of another library's error, in characters: some quote the bytes that they could not read.
 _LONGEST = 300
@@ -30,6 +32,17 @@ def plural(count: int, noun: str) -> str:
     ('1 row', '65,536 rows')
     """
     return f"{count:,} {noun}{'s' * (count != 1)}"
+
+
+def did_you_mean(name: object, names: Sequence[str]) -> str:
+    """Return the end of a message about a name that is unknown: the known one that is most like it, if any is.
+
+    >>> did_you_mean("AMOUNT", ["status", "Amount"]), did_you_mean("x", ["status"])
+    ("; did you mean 'Amount'?", '')
+    """
+    known = {each.casefold(): each for each in reversed(names)}
+    near = get_close_matches(str(name).casefold(), known, 1)
+    return f"; did you mean {known[near[0]]!r}?" if near else ""
 
 
 def amount(value: float, digits: int = 3) -> str:

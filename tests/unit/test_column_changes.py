@@ -185,3 +185,19 @@ def test_the_joint_test_is_not_changed_by_what_is_to_count():
     assert coarse.joint.pvalue == plain.joint.pvalue < 1.0
     assert "no difference of at least 0.2" in str(coarse)
     assert coarse.to_dict()["at_least"] == 0.2
+
+
+def test_a_column_that_was_empty_is_compared_by_what_is_missing(tmp_path):
+    rng = np.random.default_rng(0)
+    empty = {"x": rng.normal(size=500), "k": np.full(500, np.nan)}
+    filled = empty | {"k": np.where(rng.random(500) < 0.1, 1.5, np.nan)}
+    left = ss.summarize(empty, prototypes=5, criticisms=0, random_state=0)
+    right = ss.summarize(filled, like=left, random_state=1)
+    found = left.compare(right)
+    assert found.changed == ("k",)
+    assert found.columns[0].what == "missing 100.0% -> 91.2%"
+    assert found.pvalue == right.compare(left).pvalue
+    assert found.left_rows.num_rows == found.right_rows.num_rows == 0  # nothing is known of its values
+    assert "missing 100.0%" in found.report(tmp_path / "page.html").read_text()
+    again = left.compare(ss.summarize(empty, like=left, random_state=2))
+    assert [each.name for each in again.columns] == ["x"]

@@ -217,10 +217,10 @@ def test_encodings_of_other_scales_or_columns_do_not_mix():
 
 
 @pytest.mark.parametrize(
-    "options", [{"columns": ["prise"]}, {"weight": "prise"}, {"types": {"prise": "number"}}, {"label": "Price"}]
+    "options", [{"columns": ["prise"]}, {"weight": "prise"}, {"types": {"prise": "number"}}, {"label": "PRICE"}]
 )
 def test_names_that_are_nearly_right_are_told(options):
-    with pytest.raises(InputError, match=r"got '(Price|prise)'; did you mean 'price'\?$"):
+    with pytest.raises(InputError, match=r"got '(PRICE|prise)'; did you mean 'price'\?$"):
         learn(pa.table({"price": [1.0, 2.0], "kind": ["a", "b"]}), ColumnOptions(**options))
 
 

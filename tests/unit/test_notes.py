@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.datasets import load_digits
 
 import supersample as ss
 
@@ -46,6 +47,14 @@ def test_a_lump_far_away_is_no_heavy_tail_and_a_tail_is():
     assert not said(X)
     waits = pa.array(np.where(np.arange(600) % 9 == 0, 10**9, (1000 * X).astype(np.int64)), pa.duration("ms"))
     assert not {"heavy tail", "far value"} <= said(waits).keys()  # durations have notes, too
+
+
+def test_the_end_of_a_scale_is_no_far_value():
+    pixels = load_digits().data[:, 14]  # mostly 0; 23 of 1,797 are 16, and others lie between
+    assert "far value" not in said(pixels[:600])
+    assert "far value" not in said(pixels[600:1_200] / 16.0)
+    both = np.where(np.arange(600) % 9 == 0, -999.0, np.where(np.arange(600) % 9 == 1, 9999.0, X))
+    assert "far value" in said(both)
 
 
 def test_a_label_in_the_kernel_is_pointed_out_once():

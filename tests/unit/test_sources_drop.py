@@ -163,7 +163,11 @@ def test_a_converted_source_drops_too(tmp_path):
 @pytest.mark.parametrize(
     ("drop", "error", "message"),
     [
-        (["secrets"], InputError, "drop must name columns of pyarrow.Table, got 'secrets'; it has n, secret, x$"),
+        (
+            ["secrets"],
+            InputError,
+            r"got 'secrets'; it has n, secret, x; did you mean 'secret'\?$",
+        ),
         (["n", "secret", "x"], InputError, "drop must leave a column of pyarrow.Table, got the names of all 3"),
         ("secret", InputTypeError, "drop must be a list of names of columns, got 'secret'; put the name in a list"),
         ([3], InputTypeError, r"drop must be a list of names of columns, got \[3\]"),

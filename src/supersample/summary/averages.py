@@ -1,6 +1,5 @@
 """Weighted means over rows: of a column, or of a function of the rows."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -8,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample._text import did_you_mean
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.values import is_numeric, numbers_of
@@ -46,8 +46,7 @@ def mean_of(
 
 def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schema, reading: Reading | None) -> float:
     if name not in schema.names:
-        near = difflib.get_close_matches(name, schema.names, 1)
-        told = f"; did you mean {near[0]!r}?" if near else ""
+        told = did_you_mean(name, schema.names)
         raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}{told}")
     kind = schema.field(name).type if reading is None else reading.type
     if not (is_numeric(kind) or pa.types.is_duration(kind)):

@@ -5,7 +5,7 @@ joint test, of all columns in the kernel together, has 30%, or 40% where no pair
 p-value of the comparison is the smallest adjusted one, so that it can never say something else than the list of columns.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -81,11 +81,12 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     pvalue, columns, pairs, dependent = _columns(
         (left, right), (first, second), factors, joint.pvalue if joint.statistic >= at_least**2 else 1.0, at_least
     )
+    unseen = _filled_later((left, right))
     rows = telling_rows(
         Shown(left, first, kept[0], witness),
         Shown(right, second, kept[1], -witness),
-        [each.name for each in columns],
-        _named(pvalue, columns, pairs),
+        [each.name for each in columns if each.name not in unseen],
+        _named(pvalue, columns, pairs, unseen),
     )
     return Comparison(
         **(vars(joint) | {"pvalue": pvalue}),
@@ -155,6 +156,10 @@ def _columns(
         names.append(name)
         answers = _findings(states, name, roles[name], Finding(pvalue, 1.0, mmd, _SAMPLED.get(roles[name], "its values")), own)
         found.append((mmd, excess, verdict_of(answers, at_least)))
+    for name in _filled_later(states):
+        answers = _findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), [each.of(name) for each in factors])
+        names.append(name)
+        found.append((0.0, 0.0, verdict_of(answers, at_least)))
     pairs = paired.test(at_least)
     together = [] if pairs is None else [min(each.pvalue for each in pairs)]
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
@@ -220,6 +225,15 @@ def _findings(
     return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors))
 
 
+def _filled_later(states: tuple[Running, Running]) -> list[str]:
+    """Return the columns that held nothing but missing values where the encoding was learned, and hold more on a side."""
+    profiles = [state.profile for state in states]
+    if None in profiles:
+        return []
+    empty = [note.name for note in states[0].encoding.notes if note.kind == "constant" and note.width == 0]
+    return [name for name in empty if any(each is not None and each[name].count > 0 for each in profiles)]
+
+
 def _told(verdict: Verdict, adjusted: float) -> str:
     """Put the clearest change of a column into words, and others that would be found by themselves."""
     factor = adjusted / verdict.pvalue
@@ -268,10 +282,16 @@ def _column_test(sides: list[Floats], shares: list[Floats], factors: list[float]
     return float(np.sqrt(test.statistic)), test.pvalue, max(0.0, test.statistic - test.null_mean)
 
 
-def _named(pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange]) -> list[Group] | None:
-    """Return the columns and pairs that changed, the clearest first; none if only the joint test says so, None if none does."""
+def _named(
+    pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange], unseen: Collection[str]
+) -> list[Group] | None:
+    """Return the columns and pairs that changed, the clearest first; none if only the joint test says so, None if none does.
+
+    unseen: columns whose values nothing was learned of, so that no rows can be told by them.
+    """
     if pvalue > LEVEL:
         return None
     found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
     found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
-    return [group for _, group in sorted(found, key=lambda each: each[0])]
+    told = [group for _, group in sorted(found, key=lambda each: each[0]) if not set(group) & set(unseen)]
+    return told if told or not found else None

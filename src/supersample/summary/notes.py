@@ -27,6 +27,8 @@ _HEAVY = 8.0
 _MOVED, _STRETCHED = 1.0, 3.0
 #: Copies among rows are pointed out from this share on.
 _COPIES = 0.01
+#: A value lies alone if the next one is less than this part of its way from the median.
+_BETWEEN = 0.5
 #: The distance between the quartiles of the standard normal.
 _NORMAL_QUARTILES = 1.349
 _LABELS = frozenset({"label", "target", "class", "y", "outcome", "churn", "churned"})
@@ -277,13 +279,19 @@ def _far_values(profile: ColumnProfile) -> Iterator[Note]:
     median, spread = profile.quantile(0.5), _spread(profile)
     if profile.role != "number" or profile.form.clock or median is None or spread is None or not spread > 0:
         return
-    for each in profile.top():
-        if each.count >= _COPIES * profile.rows and abs(float(each.value) - median) > _HEAVY * spread:
-            yield Note(
-                "far value", profile.name,
-                f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it stand "
-                f"for a missing one?",
-            )  # fmt: skip
+    far = [each for each in profile.top() if abs(float(each.value) - median) > _HEAVY * spread]
+    for sign in (-1.0, 1.0):
+        side = [each for each in far if (float(each.value) - median) * sign > 0]
+        beyond = (sum(each.count + (profile.top_error or 0) for each in side) + 0.5) / max(profile.count - 1, 1)
+        inner = profile.quantile(max(0.0, 1.0 - beyond if sign > 0 else min(1.0, beyond)))  # the next value on this side
+        for each in side:
+            alone = inner is not None and abs(inner - median) < _BETWEEN * abs(float(each.value) - median)
+            if alone and each.count >= _COPIES * profile.rows:
+                yield Note(
+                    "far value", profile.name,
+                    f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it "
+                    f"stand for a missing one?",
+                )  # fmt: skip
 
 
 def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from supersample._text import did_you_mean
 from supersample._validation import check_count, choose
 from supersample.errors import InputError, InputTypeError
 from supersample.records.encoding.column_type import own_types
@@ -156,8 +156,7 @@ def require_column(schema: pa.Schema, name: Any, argument: str, *, many: bool = 
     """Refuse a name that the schema does not have."""
     if name not in schema.names:
         what = "columns of the source" if many else "a column of the source"
-        near = get_close_matches(str(name), schema.names, 1)
-        told = f"; did you mean {near[0]!r}?" if near else ""
+        told = did_you_mean(name, schema.names)
         raise InputError(f"{argument} must name {what} ({listed(schema.names)}), got {name!r}{told}")
 
 

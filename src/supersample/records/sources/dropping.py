@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 
+from supersample._text import did_you_mean
 from supersample.errors import InputError, InputTypeError
 from supersample.records.sources.base import Source, mapped
 
@@ -46,6 +47,7 @@ def _named(source: Source, drop: Sequence[str]) -> frozenset[str]:
             shown = ", ".join(source.schema.names[:_SHOWN]) + f" and {len(source.schema) - _SHOWN} more" * (
                 len(source.schema) > _SHOWN
             )
-            raise InputError(f"drop must name columns of {source.label}, got {name!r}; it has {shown}")
+            told = did_you_mean(name, source.schema.names)
+            raise InputError(f"drop must name columns of {source.label}, got {name!r}; it has {shown}{told}")
         gone.update(found)
     return frozenset(gone)
