@@ -94,9 +94,10 @@ class Comparison(TestResult):
     pairs: the pairs of columns whose correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
-    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike; none where the two do not differ at
-    the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in what they are like it.
-    `_count`, `_other`: how many of them there are on its side and on the other. `_witness`: the difference of mean similarity.
+    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, one for each change first, the
+    clearest first; none where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on its
+    side. `_like`: in what they are like it. `_count`, `_other`: about how many of them there are on its side and on the other; 0
+    only if there is none. `_witness`: the difference of mean similarity.
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
     at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`.
     summaries: the two that were compared, as they were then; `report` reads them, and it is None for a comparison made by hand.
