@@ -199,7 +199,7 @@ def test_text_tables_fit_and_steer_no_terminal(monkeypatch):
     text = text_table(wide, 1)
     assert "\x1b" not in text
     assert all(len(line) <= 60 for line in text.splitlines()[:2])
-    assert "... and 1 more rows" in text
+    assert "... and 1 more row\n" in text
     assert "more columns" in text
 
 

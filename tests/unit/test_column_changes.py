@@ -183,7 +183,9 @@ def test_the_joint_test_is_not_changed_by_what_is_to_count():
     plain, coarse = first.compare(second), first.compare(second, at_least=0.2)
     assert plain.pvalue < 0.05 < coarse.pvalue == 1.0
     assert coarse.joint.pvalue == plain.joint.pvalue < 1.0
-    assert "no difference of at least 0.2" in str(coarse)
+    assert "they show no difference of at least 0.2 at the 5% level" in str(coarse)
+    fine = first.compare(second, at_least=0.01)
+    assert str(fine).splitlines()[0].endswith("they differ at the 5% level; only differences of at least 0.01 count")
     assert coarse.to_dict()["at_least"] == 0.2
 
 

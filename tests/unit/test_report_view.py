@@ -9,6 +9,7 @@ import pytest
 
 import supersample as ss
 from report_fakes import MmdPoint, changes, fake, image_rows, mixed_rows, note
+from supersample.errors import InputTypeError
 from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_summary
 from supersample.report.view import view_of
@@ -130,7 +131,7 @@ def test_a_comparison_says_where():
     assert view.differs
     assert view.verdict == "The two differ (p = 0.0004)."
     assert "age and fare" in view.meaning
-    assert [line.what for line in view.columns] == ["age moved", "fare moved", "", "", "", ""]
+    assert [line.what for line in view.columns] == ["age moved", "fare moved", *["no difference found"] * 4]
     assert [each.name for each in view.distributions][:2] == ["age", "fare"]
     assert sum(len(cloud.points) for cloud in view.map.clouds) == 800
     assert len(view.left_rows.cards) == len(view.right_rows.cards) == 6
@@ -143,6 +144,44 @@ def test_a_comparison_made_before_is_used():
     assert not view.differs
     assert view.verdict.startswith("No difference found")
     assert view.facts[0].about == "rows.parquet"
+
+
+def test_columns_that_differ_by_less_than_counts_are_not_said_to_be_alike():
+    left, right = fake(*mixed_rows()), fake(*mixed_rows(seed=1))
+    given = changes(left, right)
+    small = dataclasses.replace(given.columns[1], difference=0.004, pvalue=1.0)
+    given = dataclasses.replace(given, at_least=0.01, columns=(given.columns[0], small, *given.columns[2:]), changed=("age",))
+    lines = view_of_comparison(left, right, comparison=given).columns
+    assert (lines[1].pvalue, lines[1].what) == ("not counted", "its difference, 0.004, is below 0.01")
+    assert [each.what for each in lines[2:]] == ["no difference of at least 0.01 found"] * 4
+
+
+@pytest.mark.parametrize(
+    ("source", "name"),
+    [
+        ("pandas.DataFrame", ""), ("dict", ""), ("pyarrow.Table", ""), ("numpy.ndarray", ""), ("the generator", ""),
+        ("a list of 3 batches", ""), ("pandas.DataFrame + dict", ""), ("day.parquet", "day.parquet"), ("dict.csv", "dict.csv"),
+        ("pandas.DataFrame + day.csv", "pandas.DataFrame + day.csv"), ("3 files", "3 files"),
+    ],
+)  # fmt: skip
+def test_sides_are_called_by_their_files_or_left_and_right(source, name):
+    left, right = fake(*mixed_rows(), source=source), fake(*mixed_rows(seed=1), source="later.parquet")
+    left.comparison = changes(left, right)
+    view = view_of_comparison(left, right)
+    assert view.title == f"{name or 'left'} and later.parquet"
+    assert view.sides == (f"left: {name}" if name else "left", "right: later.parquet")
+    assert view.left == (name or "the left side")
+    assert view.facts[0].about == name
+
+
+def test_sides_are_called_as_asked_for():
+    left, right = fake(*mixed_rows()), fake(*mixed_rows(seed=1))
+    given = changes(left, right)
+    view = view_of_comparison(left, right, comparison=given, names=("week 1", "week 2"))
+    assert (view.title, view.sides) == ("week 1 and week 2", ("left: week 1", "right: week 2"))
+    for names in ("ab", ("one",), (1, 2)):
+        with pytest.raises(InputTypeError, match="names must be two texts"):
+            view_of_comparison(left, right, comparison=given, names=names)
 
 
 def test_a_comparison_of_dependent_rows_says_how_many_count():

@@ -128,4 +128,12 @@ def test_differences_that_were_not_to_count_are_not_called_chance():
     verdict, meaning = words.verdict(1.0, [], [], 3, at_least=0.05)
     assert verdict == "No difference of at least 0.05 found (p = 1)."
     assert "chance" not in meaning
-    assert "Smaller differences count for nothing here" in meaning
+    assert "Only differences of at least 0.05 were to count" in meaning
+
+
+@pytest.mark.parametrize("pvalue", [1e-9, 0.3])
+def test_what_a_smallest_difference_means_is_said_whatever_the_verdict(pvalue):
+    _, meaning = words.verdict(pvalue, ["x"], [], 3, at_least=0.01)
+    assert "Only differences of at least 0.01 were to count" in meaning
+    assert "p-values are still those of no difference at all" in meaning
+    assert "at least" not in words.verdict(pvalue, ["x"], [], 3)[1].replace("look at least this different", "")

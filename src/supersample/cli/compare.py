@@ -138,7 +138,7 @@ def _rows_text(name: str, table: "pa.Table", rows: int) -> str:
     from supersample.summary.comparison import gain_in_words
 
     if table.num_rows == 0:
-        return f"No kind of row is clearly more common in {name}."
+        return f"No kind of row was found that is clearly more common in {name}."
     said = dict.fromkeys(short_line(gain_in_words(each), _LONGEST) for each in as_rows(table, rows))
     plain = table.drop_columns(["_ratio", "_count", "_other", "_like", "_witness"])
     return "\n".join([f"Rows that are more common in {name}:", *(f"  {each}" for each in said), text_table(plain, rows)])

@@ -87,7 +87,7 @@ def text_table(table: "pa.Table", rows: int, longest: int = _LONGEST) -> str:
     fitting = max(fitting, len(added) + 1)
     lines = ["  ".join(cell for cell in line).rstrip() for line in zip(*map(_padded, shown[:fitting]), strict=True)]
     if table.num_rows > rows:
-        lines.append(f"... and {table.num_rows - rows:,} more rows")
+        lines.append(f"... and {plural(table.num_rows - rows, 'more row')}")
     if len(names) > fitting:
         lines.append(f"... and {plural(len(names) - fitting, 'more column')}: {short_line(', '.join(names[fitting:]), 72)}")
     return "\n".join(lines)

@@ -1,5 +1,6 @@
 """Everything the page of a comparison shows, as plain data."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -8,6 +9,7 @@ import pyarrow as pa
 
 from supersample._text import about
 from supersample._typing import Floats
+from supersample.errors import InputTypeError
 from supersample.profile import ColumnProfile
 from supersample.records.sources import RESERVED
 from supersample.report import words
@@ -25,33 +27,42 @@ from supersample.summary.apart import APART
 from supersample.summary.comparison import gain_in_words
 from supersample.summary.summary import common_ground
 
-__all__ = ["ChangeLine", "ComparisonView", "change_lines", "facts_of", "verdict_of", "view_of_comparison"]
+__all__ = ["ChangeLine", "ComparisonView", "change_lines", "facts_of", "names_of", "verdict_of", "view_of_comparison"]
 
 #: Rows of each side, columns charted, and columns listed.
 MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
+#: Sources that are named by their type alone.
+_TYPE = r"(the [^+]+|dict|a list of \d+ batches|(numpy|pandas|polars|pyarrow|duckdb|datasets|torch)\.\w+)"
+_IN_MEMORY = re.compile(rf"{_TYPE}( \+ {_TYPE})*")
 #: Columns of the rows that say how many times as common their kind is.
 _GAIN = ["_ratio", "_count", "_other", "_like"]
 
 
 @dataclass(frozen=True)
 class ChangeLine:
-    """What one column contributes to the difference; `what` changed is empty if nothing was found."""
+    """What was found in one column; `what` changed, or why nothing is said to have."""
 
     name: str
-    share: float
-    mmd: str
+    difference: str
     pvalue: str
     what: str
+    changed: bool
 
 
 @dataclass(frozen=True)
 class ComparisonView:
-    """What the page of a comparison shows."""
+    """What the page of a comparison shows.
+
+    left, right: what the sides are called in a sentence. sides: the same in a legend. at_least: the smallest difference that
+    was to count, empty if all were. charted: which rows the charts are of.
+    """
 
     title: str
     left: str
     right: str
+    sides: tuple[str, str]
     differs: bool
+    at_least: str
     notes: tuple[NoteGroup, ...]
     verdict: str
     meaning: str
@@ -59,6 +70,7 @@ class ComparisonView:
     columns: tuple[ChangeLine, ...]
     n_columns: int
     distributions: tuple[Distribution, ...]
+    charted: str
     samples: tuple[str, str]
     left_rows: Gallery
     right_rows: Gallery
@@ -67,28 +79,40 @@ class ComparisonView:
 
 
 def view_of_comparison(
-    left: Summary, right: Summary, title: str | None = None, comparison: Comparison | None = None
+    left: Summary,
+    right: Summary,
+    title: str | None = None,
+    comparison: Comparison | None = None,
+    names: tuple[str, str] | None = None,
 ) -> ComparisonView:
-    """Gather what the page of two summaries shows; the comparison is made here unless it is given."""
+    """Gather what the page of two summaries shows; the comparison is made here unless it is given.
+
+    names: what the two sides are called; their sources unless given.
+    """
+    called = names_of(left, right, names)
     compared = left.compare(right) if comparison is None else comparison
-    names = clean(left.source, 80), clean(right.source, 80)
     verdict, meaning = verdict_of(compared)
     both = _both(left, right, compared)
     map_, order = _map_and_order(both, left.n_seen + right.n_seen)
     left_rows, right_rows = _galleries(both, compared, order)
+    charts = _distributions(both, compared)
+    samples = sample_words(len(left.background), left.n_seen), sample_words(len(right.background), right.n_seen)
     return ComparisonView(
-        title=clean(title or f"{names[0]} and {names[1]}", 160),
-        left=names[0],
-        right=names[1],
+        title=clean(title or f"{called[0] or 'left'} and {called[1] or 'right'}", 160),
+        left=called[0] or "the left side",
+        right=called[1] or "the right side",
+        sides=(f"left{called[0] and f': {called[0]}'}", f"right{called[1] and f': {called[1]}'}"),
         differs=compared.pvalue <= 0.05,
+        at_least=words.amount(compared.at_least) if compared.at_least > 0 else "",
         notes=note_groups(compared.notes),
         verdict=verdict,
         meaning=meaning,
-        facts=facts_of(compared, names),
+        facts=facts_of(compared, called),
         columns=change_lines(compared)[:MOST_LINES],
         n_columns=len(compared.columns),
-        distributions=_distributions(both, compared),
-        samples=(sample_words(len(left.background), left.n_seen), sample_words(len(right.background), right.n_seen)),
+        distributions=charts,
+        charted=_charted(charts, samples),
+        samples=samples,
         left_rows=left_rows,
         right_rows=right_rows,
         map=map_,
@@ -100,6 +124,16 @@ def view_of_comparison(
             Fact("p-values of columns", "adjusted", "for the number of tests, so that 5% holds for all of them together"),
         ),
     )
+
+
+def names_of(left: Summary, right: Summary, names: tuple[str, str] | None = None) -> tuple[str, str]:
+    """Return what two sides are called: as asked for, or as their sources; nothing for a table in memory, which has no name."""
+    if names is None:
+        found = ["" if _IN_MEMORY.fullmatch(each.source) else clean(each.source, 80) for each in (left, right)]
+        return found[0], found[1]
+    if isinstance(names, str) or len(names) != 2 or not all(isinstance(each, str) for each in names):
+        raise InputTypeError(f"names must be two texts, one for each side, got {names!r}; pass names=('week 1', 'week 2')")
+    return clean(names[0], 80), clean(names[1], 80)
 
 
 def verdict_of(compared: Comparison) -> tuple[str, str]:
@@ -115,23 +149,28 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
 
 def facts_of(compared: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
     """Return the numbers of a comparison, with what each is."""
+    sides = ["; ".join(filter(None, [name, _counted(compared, side)])) for side, name in enumerate(names)]
     return (
-        Fact("rows on the left", words.count(compared.n_left), names[0] + _counted(compared, 0)),
-        Fact("rows on the right", words.count(compared.n_right), names[1] + _counted(compared, 1)),
+        Fact("rows on the left", words.count(compared.n_left), sides[0]),
+        Fact("rows on the right", words.count(compared.n_right), sides[1]),
         Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
         Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance"),
     )
 
 
 def change_lines(compared: Comparison) -> tuple[ChangeLine, ...]:
-    """Return what each column contributes to the difference, the clearest change first."""
+    """Return what was found in each column, the clearest change first.
+
+    A column that differs by less than was to count has no p-value: none of its tests count.
+    """
+    changed, limit = set(compared.changed), compared.at_least
     return tuple(
         ChangeLine(
             clean(column.name, 60),
-            column.share,
-            words.amount(column.mmd),
-            words.probability(column.pvalue),
-            clean(column.what, 200) if column.name in compared.changed else "",
+            words.amount(column.difference),
+            words.probability(column.pvalue) if column.difference >= limit else "not counted",
+            clean(column.what, 200) if column.name in changed else words.not_changed(column.difference, limit),
+            column.name in changed,
         )
         for column in compared.columns
     )
@@ -141,7 +180,7 @@ def _counted(compared: Comparison, side: int) -> str:
     """Say as how many rows a side counts in tests, if these are fewer since rows depend on those before them."""
     if compared.effective_rows is None or compared.dependence[side] == 1.0:
         return ""
-    return f"; in tests about {about(compared.effective_rows[side])}, since rows depend on those before them"
+    return f"in tests about {about(compared.effective_rows[side])}, since rows depend on those before them"
 
 
 @dataclass(frozen=True)
@@ -149,7 +188,8 @@ class _Both:
     """The background samples of both sides.
 
     encoder: what turns their rows into points. tables: as it takes them. measured: with numbers, times and truth values where
-    text holds them. profiles: of all rows, which say how that text is read.
+    text holds them. profiles: of all rows, which say how that text is read. weighted: whether rows count by weights, which
+    profiles do not know.
     """
 
     encoder: Encodes
@@ -157,6 +197,12 @@ class _Both:
     measured: tuple[pa.Table, pa.Table]
     kinds: dict[str, str]
     profiles: tuple[Sequence[ColumnProfile] | None, Sequence[ColumnProfile] | None]
+    weighted: bool
+
+    def profiles_of(self, name: str) -> tuple[ColumnProfile, ColumnProfile] | None:
+        """Return the profiles of a column, if both sides have counted all of their rows alike."""
+        found = [next((each for each in side or () if each.name == name), None) for side in self.profiles]
+        return None if self.weighted or found[0] is None or found[1] is None else (found[0], found[1])
 
     @property
     def shares(self) -> tuple[Floats, Floats]:
@@ -167,13 +213,14 @@ class _Both:
 def _both(left: Summary, right: Summary, compared: Comparison) -> _Both:
     """Return the samples as they were compared: of summaries that were made apart, in one encoding and the columns of both."""
     profiles = left.column_profiles, right.column_profiles
+    weighted = any(note.kind == "weight" for side in (left, right) for note in side.columns)
     if any(note.kind == APART for note in compared.notes):
         ground = common_ground(left, right)
         tables = ground.samples()
-        return _Both(ground, tables, tables, kinds_of(ground.columns, tables[0]), profiles)
+        return _Both(ground, tables, tables, kinds_of(ground.columns, tables[0]), profiles, weighted)
     tables = left.background, right.background.select(left.background.column_names)
     measured = as_read(tables[0], profiles[0]), as_read(tables[1], profiles[1])
-    return _Both(left, tables, measured, kinds_of(left.columns, tables[0]), profiles)
+    return _Both(left, tables, measured, kinds_of(left.columns, tables[0]), profiles, weighted)
 
 
 def _map_and_order(both: _Both, n_seen: int) -> tuple[Map, list[str]]:
@@ -193,11 +240,28 @@ def _distributions(both: _Both, compared: Comparison) -> tuple[Distribution, ...
     # Columns left out of the kernel were not tested; if they have few values, a chart of them still helps.
     names += [name for name, kind in both.kinds.items() if kind == "left out"]
     charts = (
-        distribution_of(name, both.kinds.get(name, "left out"), both.measured, both.shares, ("on the left", "on the right"))
+        distribution_of(
+            name,
+            both.kinds.get(name, "left out"),
+            both.measured,
+            both.shares,
+            ("on the left", "on the right"),
+            both.profiles_of(name),
+        )
         for name in names
     )
     found = [replace(chart, name=clean(chart.name, 60)) for chart in charts if chart is not None]
     return tuple(found[:MOST_CHARTS])
+
+
+def _charted(charts: Sequence[Distribution], samples: tuple[str, str]) -> str:
+    """Say which rows the charts are of."""
+    drawn = [each.name for each in charts if not each.counted]
+    rows = f"{samples[0]} on the left and {samples[1]} on the right"
+    if len(drawn) == len(charts):
+        return f"The charts, and the means and shares below them, are those of {rows}."
+    but = f"; of {words.listed(drawn)}, those of {rows}" if drawn else ""
+    return f"The charts, and the means and shares below them, are those of all rows{but}."
 
 
 def _galleries(both: _Both, compared: Comparison, order: Sequence[str]) -> tuple[Gallery, Gallery]:

@@ -18,7 +18,7 @@ from supersample.integration import Integral
 from supersample.records.sources import RESERVED
 from supersample.report import words
 from supersample.report.cells import clean, text_of
-from supersample.report.comparison_view import change_lines, facts_of, verdict_of
+from supersample.report.comparison_view import change_lines, facts_of, names_of, verdict_of
 from supersample.report.gallery import Heading, headings
 from supersample.report.rendering import environment
 from supersample.report.view import Fact, NoteGroup, headline_of, note_groups, why_shown
@@ -30,8 +30,8 @@ __all__ = ["NotebookView", "Rows", "html_of"]
 
 #: Rows shown of prototypes and points, of criticisms and of each side of a comparison; columns of each, changes and notes.
 MOST_ROWS, FEW_ROWS, MOST_COLUMNS, MOST_CHANGES, MOST_NOTES = 10, 5, 8, 10, 5
-#: Characters of a name or value in a table, of what changed in a column, of a note, and of a line of the terminal.
-LONGEST, LONGEST_CHANGE, LONGEST_NOTE, LONGEST_LINE = 24, 100, 160, 600
+#: Characters of a name or value in a table, of what changed in a column, of a note, of a line of the terminal, of a meaning.
+LONGEST, LONGEST_CHANGE, LONGEST_NOTE, LONGEST_LINE, LONGEST_MEANING = 24, 100, 160, 600, 1_500
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,9 @@ def _summary(result: Summary) -> str:
 
 @html_of.register
 def _comparison(result: Comparison) -> str:
-    left, right = ("", "") if result.summaries is None else (clean(side.source, 60) for side in result.summaries)
+    left, right = ("", "") if result.summaries is None else (clean(each, 60) for each in names_of(*result.summaries))
     headline, meaning = verdict_of(result)
-    lines = [(line.name, line.what, line.pvalue) for line in change_lines(result) if line.what]
+    lines = [(line.name, line.what, line.pvalue) for line in change_lines(result) if line.changed]
     lines += [(each.names, each.what, words.probability(each.pvalue)) for each in result.pairs_at(0.05)]
     tables = []
     if lines:
@@ -103,10 +103,10 @@ def _comparison(result: Comparison) -> str:
             for side, name, table in sides
             if table is not None and table.num_rows
         ]
-    title = f"{left} and {right}" if result.summaries else ""
+    title = f"{left or 'left'} and {right or 'right'}" if left or right else ""
     facts = facts_of(result, (left, right))
     notes = tuple(map(_short, note_groups(result.notes)))
-    return _render(NotebookView(title, headline, clean(meaning, LONGEST_LINE), tuple(tables), notes, facts))
+    return _render(NotebookView(title, headline, clean(meaning, LONGEST_MEANING), tuple(tables), notes, facts))
 
 
 def _gained(title: str, table: pa.Table) -> Rows:

@@ -35,10 +35,14 @@ def write_comparison(
     path: str | os.PathLike[str],
     *,
     title: str | None = None,
+    names: tuple[str, str] | None = None,
     comparison: Comparison | None = None,
 ) -> Path:
-    """Write the page of two summaries side by side, and return its path; a given comparison is not made again."""
-    return _write(path, lambda: render_comparison(view_of_comparison(left, right, title, comparison)))
+    """Write the page of two summaries side by side, and return its path; a given comparison is not made again.
+
+    names: what the two sides are called; the names of their files unless given, "left" and "right" for tables in memory.
+    """
+    return _write(path, lambda: render_comparison(view_of_comparison(left, right, title, comparison, names)))
 
 
 def _write(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:

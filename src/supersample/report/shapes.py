@@ -12,7 +12,7 @@ from supersample._typing import Floats
 from supersample.profile import ColumnProfile
 from supersample.profile.wording import value_text
 
-__all__ = ["Axis", "Shape", "axis_of", "compact", "shape_of"]
+__all__ = ["Axis", "Shape", "axis_of", "compact", "counted_in", "shape_of", "spread_over"]
 
 #: Classes of a distribution.
 CLASSES = 32
@@ -85,12 +85,12 @@ def shape_of(column: ColumnProfile, values: Floats, weights: Floats) -> Shape | 
     if column.frequent.exact:
         held = np.array([column.form.number(value) for value in column.frequent.values])
         finite = np.isfinite(held)
-        counts = _counted(axis.place(held[finite]), edges, column.frequent.counts[finite].astype(np.float64))
+        counts = counted_in(axis.place(held[finite]), edges, column.frequent.counts[finite].astype(np.float64))
     else:
         low, high = (axis.place(each) for each in column.numbers.histogram.edges())
-        counts = _spread(low, high, column.numbers.histogram.counts.astype(np.float64), edges)
+        counts = spread_over(low, high, column.numbers.histogram.counts.astype(np.float64), edges)
     drawn = np.isfinite(values)
-    second = _counted(axis.place(values[drawn]), edges, weights[drawn])
+    second = counted_in(axis.place(values[drawn]), edges, weights[drawn])
     first = counts / max(1, column.rows)
     return Shape(tuple(first.tolist()), tuple(second.tolist()), _ticks(axis, column), _scale_words(axis, column))
 
@@ -146,12 +146,13 @@ def _is_whole(column: ColumnProfile) -> bool:
     return form.family == "whole" or (held.exact and all(form.number(value).is_integer() for value in held.values))
 
 
-def _counted(places: Floats, edges: Floats, weights: Floats) -> Floats:
+def counted_in(places: Floats, edges: Floats, weights: Floats) -> Floats:
+    """Return the sum of weights in each class between edges; values beyond the ends count in the outermost classes."""
     classes = np.clip(np.searchsorted(edges, places, "right") - 1, 0, edges.size - 2)
     return np.bincount(classes, weights, edges.size - 1).astype(np.float64)
 
 
-def _spread(low: Floats, high: Floats, counts: Floats, edges: Floats) -> Floats:
+def spread_over(low: Floats, high: Floats, counts: Floats, edges: Floats) -> Floats:
     """Return the counts of buckets, given by their ends, in classes: the difference of their cumulated counts at the edges."""
     ends = np.cumsum(counts)
     known = np.column_stack([low, high]).ravel(), np.column_stack([ends - counts, ends]).ravel()

@@ -13,8 +13,10 @@ __all__ = [
     "correlation",
     "count",
     "headline",
+    "limit",
     "listed",
     "meaning",
+    "not_changed",
     "percent",
     "probability",
     "shortened",
@@ -127,11 +129,7 @@ def verdict(
     p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
     often = f"in up to {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     if pvalue > level and at_least > 0:
-        return (
-            f"No difference of at least {amount(at_least)} found ({p}).",
-            "Smaller differences count for nothing here, however clear they are: that was asked for. It is a share of the "
-            "rows in a column, a correlation in a pair of columns, and an MMD in all columns together.",
-        )
+        return f"No difference of at least {amount(at_least)} found ({p}).", limit(at_least)
     if pvalue > level:
         return (
             f"No difference found ({p}).",
@@ -146,7 +144,27 @@ def verdict(
         where += f" Columns that go together otherwise: {listed(pairs)}."
     elif n_columns > 1 and not changed:
         where = " No single column is clear by itself; all of them together are."
+    counted = f" {limit(at_least)}" if at_least > 0 else ""
+    return f"The two differ ({p}).", f"Two samples of one population would look this different {often}.{where}{counted}"
+
+
+def limit(at_least: float) -> str:
+    """Say what the smallest difference that was to count means, and what p-values say of it."""
+    least = amount(at_least)
     return (
-        f"The two differ ({p}).",
-        f"Two samples of one population would look this different {often}.{where}",
+        f"Only differences of at least {least} were to count: a share of the rows in a column, a correlation in a pair of "
+        "columns, an MMD in all columns together. Smaller ones count for nothing, however clear they are. The limit is one "
+        "on the difference found, and p-values are still those of no difference at all: where the true difference is just "
+        f"{least}, about half of all comparisons find so much."
     )
+
+
+def not_changed(difference: float, at_least: float) -> str:
+    """Say of a column that it was not found to differ, or by less than was to count.
+
+    >>> not_changed(0.02, 0.0), not_changed(0.02, 0.01), not_changed(0.004, 0.01)
+    ('no difference found', 'no difference of at least 0.01 found', 'its difference, 0.004, is below 0.01')
+    """
+    if difference < at_least:
+        return f"its difference, {amount(difference, 2)}, is below {amount(at_least)}"
+    return f"no difference of at least {amount(at_least)} found" if at_least > 0 else "no difference found"

@@ -94,11 +94,13 @@ class Comparison(TestResult):
     pairs: the pairs of columns whose correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
-    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike; none where the two do not differ at
-    the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in what they are like it.
-    `_count`, `_other`: how many of them there are on its side and on the other. `_witness`: the difference of mean similarity.
+    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, one for each change first, the
+    clearest first; none where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on its
+    side. `_like`: in what they are like it. `_count`, `_other`: about how many of them there are on its side and on the other,
+    0 only if there is none. `_witness`: the difference of mean similarity.
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
-    at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`.
+    at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`. All
+    p-values are those of no difference at all: it is the difference found that must be so large, which is no test of the limit.
     summaries: the two that were compared, as they were then; `report` reads them, and it is None for a comparison made by hand.
     effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
     earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
@@ -154,15 +156,19 @@ class Comparison(TestResult):
         """Return the pairs of columns that go together otherwise than before, at a level over all tests together."""
         return tuple(each for each in self.pairs if each.pvalue <= level)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
-        """Write a self-contained page for the browser and return its path; a page that is there is replaced."""
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, names: tuple[str, str] | None = None) -> Path:
+        """Write a self-contained page for the browser and return its path; a page that is there is replaced.
+
+        names: what the page calls the two sides, as in ("week 1", "week 2"); the names of their files unless given, and "left"
+        and "right" for tables in memory, which have none.
+        """
         if self.summaries is None:
             raise InputError(
                 "this comparison does not hold the summaries that its page shows; make it by Summary.compare, and report that"
             )
         # `report` is a later layer that this one must not depend on, so it is imported only here.
         write = importlib.import_module("supersample.report").write_comparison
-        written: Path = write(*self.summaries, path, title=title, comparison=self)
+        written: Path = write(*self.summaries, path, title=title, names=names, comparison=self)
         return written
 
     def to_dict(self) -> dict[str, Any]:
@@ -189,16 +195,20 @@ class Comparison(TestResult):
 
     def in_words(self, level: float = 0.05) -> str:
         """Return in words whether the two differ at a level, how far apart they are, and in which columns."""
-        verdict = "differ" if self.rejects(level) else "show no difference"
-        verdict += f" of at least {self.at_least:.3g}" if self.at_least else ""
         shown = "5%" if level == LEVEL else f"{level:.3g}"
+        if self.rejects(level):
+            limit = f"; only differences of at least {self.at_least:.3g} count" if self.at_least else ""
+            verdict = f"differ at the {shown} level{limit}"
+        else:
+            limit = f" of at least {self.at_least:.3g}" if self.at_least else ""
+            verdict = f"show no difference{limit} at the {shown} level"
         together = f"of {self.n_tests} tests together" if self.n_tests > 1 else "of one test"
         joint = "" if self.joint is None else f"; p-value {self.joint.pvalue:.4g} of all columns jointly"
         changed, pairs = [each for each in self.columns if each.pvalue <= level], self.pairs_at(level)
         alone = "none is clear by itself" if pairs else "none is clear by itself; all of them together are"
         none = alone if self.rejects(level) else "none"
         lines = [
-            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict} at the {shown} level",
+            f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict}",
             *(f"  rows     {each}" for each in self.corrected_in_words()),
             f"  p-value  {self.pvalue:.4g} {together}",
             f"  MMD      {self.mmd:.4g}{joint}",

@@ -3,7 +3,7 @@
 They are formed from the rows of two summaries together. Their counts are those of all rows where the profiles know them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ __all__ = ["Classes", "Counts", "classes_of"]
 _FEW, _OFTEN = 10, 0.05
 #: Where numbers are cut into ranges, as shares of both sides together; a cut may be rounded by this part of the nearer tail.
 _CUTS, _ROUNDING = (0.002, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.998), 0.2
+#: Cuts of the wide ranges, in which two columns are looked at together.
+_WIDE = (0.25, 0.75)
 #: Groups of texts or vectors, rows that they are formed from, steps of the search for them, and its seed.
 _GROUPS, _GROUPED, _STEPS, _SEED = 12, 2_000, 12, 20160611
 #: Characters of a value that are shown.
@@ -45,7 +47,7 @@ class Classes(NamedTuple):
 
     codes: the class of each row of both sides. words: what a class is, in words that follow the column's name. counts: of all
     rows, None if only the samples tell. ranges: how many of the first classes are no ranges of numbers, and how many are no
-    more: those between are in order.
+    more: those between are in order. wide: the same with fewer, wider ranges of numbers: the new class of each one, and words.
     """
 
     name: str
@@ -53,6 +55,18 @@ class Classes(NamedTuple):
     words: tuple[str, ...]
     counts: Counts | None
     ranges: tuple[int, int]
+    wide: tuple[Indices, tuple[str, ...]]
+
+    @property
+    def has_ranges(self) -> bool:
+        """Whether any of them is a range of numbers."""
+        return self.ranges[0] < self.ranges[1]
+
+    def wider(self) -> "Classes":
+        """Return these with wider ranges of numbers, by which two columns can be looked at together."""
+        places, words = self.wide
+        codes = places[self.codes[0]], places[self.codes[1]]
+        return self._replace(codes=codes, words=words, counts=None, ranges=(self.ranges[0], len(words) - 1))
 
     def similarity(self, side: int, row: int) -> Floats:
         """Return how similar each row of a side is to one of them: 1 in the same class, 1/2 in the range beside it, else 0."""
@@ -65,13 +79,14 @@ class Classes(NamedTuple):
 class _Kinds(NamedTuple):
     """Classes of the values that are there: a code for each row, words, and counts of both sides, if all rows were counted.
 
-    first_range: where the ranges of numbers begin, which are the last classes.
+    first_range: where the ranges of numbers begin, which are the last classes. wide: as in `Classes`, None if it is the same.
     """
 
     codes: Indices
     words: list[str]
     counts: tuple[Floats, Floats] | None
     first_range: int
+    wide: tuple[Indices, list[str]] | None = None
 
 
 def classes_of(
@@ -110,7 +125,9 @@ def classes_of(
         both = [np.append(each, missing) for each, missing in zip(kinds.counts, gone, strict=True)]
         counts = Counts((both[0], both[1]), (float(profiles[0].rows), float(profiles[1].rows)))
     ranges = kinds.first_range, len(kinds.words)
-    return Classes(block.name, (first, second), (*kinds.words, "missing"), counts, ranges)
+    places, words = (np.arange(len(kinds.words)), kinds.words) if kinds.wide is None else kinds.wide
+    wide = np.append(places, len(words)), (*words, "missing")
+    return Classes(block.name, (first, second), (*kinds.words, "missing"), counts, ranges, wide)
 
 
 def _of_values(values: pa.Array, profiles: tuple[ColumnProfile, ColumnProfile] | None) -> _Kinds:
@@ -149,23 +166,28 @@ def _of_numbers(values: Floats, weights: Floats, timed: bool, profiles: tuple[Co
     mass /= max(float(mass.sum()), float(np.finfo(np.float64).tiny))
     single = np.ones(known.size, dtype=bool) if known.size <= _FEW else mass >= _OFTEN
     alone, others = known[single], known[~single]
-    cuts = _cuts(others, mass[~single], timed) if others.size else None
+    cuts = _cuts(others, mass[~single], timed, _CUTS) if others.size else None
     words = _clock(known) if timed else _number
     named = [words(float(each)) for each in alone] + ([] if cuts is None else _ranges(cuts, alone, words))
     codes = np.empty(known.size, dtype=np.int64)
     codes[single] = np.arange(alone.size)
+    wide = None
     if cuts is not None:
         codes[~single] = alone.size + np.searchsorted(cuts, others, side="right")
+        apart = _cuts(others, mass[~single], timed, _WIDE)
+        lows = alone.size + np.searchsorted(apart, np.append(-np.inf, cuts), side="right")
+        wide = np.append(np.arange(alone.size), lows), named[: alone.size] + _ranges(apart, alone, words)
     counted = None if profiles is None else [_counted(each, alone, cuts) for each in profiles]
     known_of_all = counted is not None and counted[0] is not None and counted[1] is not None
-    return _Kinds(codes[places], named, (counted[0], counted[1]) if known_of_all else None, alone.size)  # type: ignore[index, arg-type]
+    of_all = (counted[0], counted[1]) if known_of_all else None  # type: ignore[index]
+    return _Kinds(codes[places], named, of_all, alone.size, wide)  # type: ignore[arg-type]
 
 
-def _cuts(values: Floats, mass: Floats, timed: bool) -> Floats:
-    """Return where to cut sorted values into ranges: near the quantiles, at numbers of few digits."""
+def _cuts(values: Floats, mass: Floats, timed: bool, shares: Sequence[float]) -> Floats:
+    """Return where to cut sorted values into ranges: near some quantiles, at numbers of few digits."""
     ends = np.cumsum(mass) / mass.sum()
     found = []
-    for share in _CUTS:
+    for share in shares:
         exact = float(values[min(int(np.searchsorted(ends, share)), values.size - 1)])
         found.append(_rounded(exact, values, mass, _ROUNDING * min(share, 1.0 - share), timed))
     inside = np.unique(np.array(found))

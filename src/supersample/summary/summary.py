@@ -269,7 +269,9 @@ class Summary:
 
         at_least: the smallest difference that matters; tests that find a smaller one count for nothing. It is a share of the
         rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a
-        correlation in that of a pair, and an MMD in the joint test and where values are not counted.
+        correlation in that of a pair, and an MMD in the joint test and where values are not counted. It is the difference found
+        that must be so large, and p-values are still those of no difference at all: the limit itself is not tested, and where
+        the true difference is just that, about half of all comparisons find so much.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(
@@ -335,13 +337,14 @@ class Summary:
         error = said_error(outcome.mmd, outcome.error)
         counts = np.bincount(outcome.kinds, minlength=len(KINDS))
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in zip(KINDS, counts, strict=True) if count)
+        odd = f"{plural(outcome.criticisms.size, 'row')} that they do not show: {kinds}" if kinds else "none"
         equal = f"{outcome.uniform_mmd:.3g} with equal weights"
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
         lines = [
             f"{size:,} {'row stands' if size == 1 else 'rows stand'} for {n_seen:,} of {self.source}{good and f': {good}'}",
             f"  MMD         {outcome.mmd:.4g}{error}; {equal}; {outcome.random_mmd:.3g} for {plural(size, 'random row')}",
-            f"  criticisms  {plural(outcome.criticisms.size, 'row')} that they do not show{kinds and f': {kinds}'}",
+            f"  criticisms  {odd}",
             f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]
         if left_out:

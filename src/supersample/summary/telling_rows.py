@@ -4,17 +4,17 @@ Two rows are alike in some columns if they lie in the same classes of these (`ro
 chosen in which rows like it gained most: those that the verdict names, and one more where that tells clearly more.
 """
 
+import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-from scipy import special
 
 from supersample._typing import Floats, Indices, Mask
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.row_classes import Classes, classes_of
+from supersample.summary.row_kinds import Kinds, Like, Samples, chance_of_part, kinds_of, likes
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Running
 
@@ -26,14 +26,12 @@ Group = tuple[str, ...]
 _SHOWN = 10
 #: Changes for which one more column is looked for, and columns among which it is: the clearest of both.
 _EXTENDED, _MORE_COLUMNS = 12, 40
-#: Added to each count, so that no ratio is infinite; standard errors that are taken off its logarithm.
-_ADDED, _ERRORS = 0.5, 2.0
 #: Rows by which the other side is drawn to this one, when it is asked whether a row is a good example.
 _DRAWN = 2.0
-#: The chance that any of all kinds of rows looked at seems more common and is not.
-_CHANCE = 0.05
 #: One more column must make the ratio this many times as large, as a logarithm, or a ratio near 1 half as large again.
 _TELLS_MORE, _HALF = float(np.log(1.5)), 0.5
+#: The chance that in any of all kinds of rows looked at one more column seems to tell and does not, and rows of a kind that is.
+_SECOND_CHANCE, _LEAST = 0.01, 5.0
 
 
 class Shown(NamedTuple):
@@ -49,56 +47,15 @@ class Shown(NamedTuple):
     witness: Floats
 
 
-@dataclass(frozen=True)
-class _Like:
-    """For each row of a side: how many times as common rows like it are here, and how many there are here and there.
+class _Family(NamedTuple):
+    """Columns in which rows are alike, by place; wide: whether their numbers lie in a few wide ranges."""
 
-    numbers: the five below, one row each. family: the columns in which rows are alike, by place.
-    """
-
-    numbers: Floats
-    family: Indices
-
-    @property
-    def clear(self) -> Floats:
-        """The logarithm of the ratio less two standard errors; below 0 where it may be chance, by the kinds looked at."""
-        return np.asarray(self.numbers[0])
-
-    @property
-    def rank(self) -> Floats:
-        """The same, less what one more column tells against it."""
-        return np.asarray(self.numbers[1])
-
-    @property
-    def ratio(self) -> Floats:
-        """How many times as common they are."""
-        return np.asarray(self.numbers[2])
-
-    @property
-    def here(self) -> Floats:
-        """How many there are on this side."""
-        return np.asarray(self.numbers[3])
-
-    @property
-    def there(self) -> Floats:
-        """How many there are on the other."""
-        return np.asarray(self.numbers[4])
-
-    def take(self, rows: Indices) -> "_Like":
-        """Return this for some rows."""
-        return _Like(self.numbers[:, rows], self.family[rows])
-
-    def or_else(self, other: "_Like", better: Mask) -> "_Like":
-        """Return the other for the rows where it is better."""
-        return _Like(np.where(better, other.numbers, self.numbers), np.where(better, other.family, self.family))
-
-    def doubted(self, doubt: Floats) -> "_Like":
-        """Return this with a lower rank."""
-        return _Like(np.stack([self.clear, self.clear + doubt, *self.numbers[2:]]), self.family)
+    columns: tuple[int, ...]
+    wide: bool = False
 
 
 def telling_rows(left: Shown, right: Shown, columns: Sequence[str], named: Sequence[Group] | None) -> tuple[pa.Table, pa.Table]:
-    """Return rows of both sides that show what changed, those whose kind gained most first.
+    """Return rows of both sides that show what changed: one for each change, the clearest first, then further ones.
 
     columns: all that were compared. named: what changed; empty if the columns are not known, None if nothing changed and no
     rows are to be shown. Both the clearest first. Each change has a row on the sides where rows like it are clearly more
@@ -115,13 +72,15 @@ class _Sides:
 
     def __init__(self, first: Shown, second: Shown, columns: Sequence[str], named: Sequence[Group]) -> None:
         self.shown = first, second
-        self.shares = _shares(first), _shares(second)
-        self.sizes = 1.0 / float(self.shares[0] @ self.shares[0]), 1.0 / float(self.shares[1] @ self.shares[1])
+        self.samples = _samples(first, second)
         self.classes = self._classes(columns)
         places = {each.name: place for place, each in enumerate(self.classes)}
         self.named = bool(named)
         self.groups = [tuple(places[name] for name in group) for group in named] or [(each,) for each in places.values()]
-        self.families: list[tuple[int, ...]] = []
+        self.families: list[_Family] = []
+        self.known: dict[_Family, Kinds] = {}
+        self.alone = [self._likes(_Family((each,)), self._kinds((each,)), 1) for each in range(self._n_more)]
+        self.n_searched = self._n_searched()
 
     def _classes(self, columns: Sequence[str]) -> list[Classes]:
         states = [each.state for each in self.shown]
@@ -131,97 +90,114 @@ class _Sides:
         profiles = None
         if encoding.weight_column is None and states[0].profile is not None and states[1].profile is not None:
             profiles = states[0].profile, states[1].profile
-        # Where the samples hold all rows, they are more exact than the histograms of the profiles.
-        whole = all(int((share > 0).sum()) >= each.held.n_seen for share, each in zip(self.shares, self.shown, strict=True))
         found = []
         for name in columns:
             values = tuple(encoding.column(batch, name) for batch in batches)
-            of_all = None if profiles is None or whole else (profiles[0][name], profiles[1][name])
+            # Where the samples hold all rows, they are more exact than the histograms of the profiles.
+            of_all = None if profiles is None or self.samples.whole else (profiles[0][name], profiles[1][name])
             if of_all is not None and any(each.numbers is not None and each.numbers.count != each.count for each in of_all):
                 of_all = None  # of summaries made apart, whose numbers are those of the samples
-            found.append(classes_of(blocks[name], (values[0], values[1]), self.shares, of_all))
+            found.append(classes_of(blocks[name], (values[0], values[1]), self.samples.shares, of_all))
         return found
+
+    @property
+    def _n_more(self) -> int:
+        return min(len(self.classes), _MORE_COLUMNS)
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
         """Return the rows of both."""
-        told = [self._told(side) for side in (0, 1)]
+        changes = [self._told(place) for place in range(len(self.groups))]
+        told = [[each[side] for each in changes] for side in (0, 1)]
         clearest = [[float(each.clear.max(initial=-np.inf)) for each in of_side] for of_side in told]
         out = []
         for side, shown in enumerate(self.shown):
-            pairs = zip(clearest[side], clearest[1 - side], strict=True)
-            wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0)) for mine, theirs in pairs]
-            rows, likes = self._picked(side, told[side], wanted)
-            order = np.argsort(-likes.ratio, kind="stable")
-            rows, likes = rows[order], likes.take(order)
-            words = [self._in_words(int(family), side, int(row)) for family, row in zip(likes.family, rows, strict=True)]
-            out.append(_table(shown, rows, likes, words))
+            # Columns that go together otherwise do so on both sides: what one gained in a corner, the other has in another.
+            both = zip(self.groups, clearest[side], clearest[1 - side], strict=True)
+            wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0) or len(each) > 1) for each, mine, theirs in both]
+            rows, found = self._picked(side, told[side], wanted)
+            words = [self._in_words(int(family), side, int(row)) for family, row in zip(found.family, rows, strict=True)]
+            out.append(_table(shown, rows, found, words))
         return out[0], out[1]
 
-    def _told(self, side: int) -> list[_Like]:
-        """Return, for each change, in which columns rows are best taken for alike, and what follows from it."""
-        columns = range(min(len(self.classes), _MORE_COLUMNS))
-        alone = [self._like(side, (each,), 1).clear for each in columns]
-        out = []
-        for place, group in enumerate(self.groups):
-            plain = self._like(side, group, 1)
-            best, doubt = plain, np.zeros(plain.clear.size)
-            others = [each for each in columns if each not in group]
-            for column in others if place < _EXTENDED else ():
-                more = self._like(side, (*group, column), len(others))
-                # Both together must tell more than either does.
-                clear = np.maximum(np.maximum(plain.clear, alone[column]), 0.0)
+    def _told(self, place: int) -> list[Like]:
+        """Return in which columns rows are best taken for alike to show a change, and what follows from it, for each side."""
+        group = self.groups[place]
+        paired = len(group) > 1
+        plain = self._likes(_Family(group, wide=paired), self._kinds(group, wide=paired), len(group))
+        best, doubts = list(plain), [np.zeros(each.clear.size) for each in plain]
+        if paired:
+            for side, fine in enumerate(self._likes(_Family(group), self._kinds(group), len(group))):
+                best[side] = best[side].or_else(fine, fine.clear > best[side].clear)
+        more = self._extended(group) if place < _EXTENDED else []
+        for family in more:
+            kinds = kinds_of(self._classes_of(family), self.samples)
+            for side, like in enumerate(self._likes(family, kinds, len(more))):
+                # Both together must tell more than either does, by far and not by chance.
+                clear = np.maximum(np.maximum(plain[side].clear, self.alone[family.columns[-1]][side].clear), 0.0)
                 least = clear + np.minimum(_HALF * clear, _TELLS_MORE)
-                best = best.or_else(more, more.clear > np.maximum(best.clear, least))
-                doubt = np.minimum(doubt, self._doubt(side, plain, more))
-            out.append(best.doubted(doubt))
-        return out
+                better = like.clear > np.maximum(best[side].clear, least)
+                if better.any():
+                    better[better] = self._both_count(side, family, kinds, np.flatnonzero(better))
+                    best[side] = best[side].or_else(like, better)
+                if family.wide == paired:
+                    doubts[side] = np.minimum(doubts[side], self._doubt(side, plain[side], like))
+        return [each.doubted(doubt) for each, doubt in zip(best, doubts, strict=True)]
 
-    def _doubt(self, side: int, plain: _Like, more: _Like) -> Floats:
+    def _extended(self, group: tuple[int, ...]) -> list[_Family]:
+        """Return a change's columns with one more, the last, in narrow ranges of numbers and in wide ones where there are any.
+
+        Two columns that go together otherwise are looked at in wide ranges only.
+        """
+        others = [each for each in range(self._n_more) if each not in group]
+        found = [_Family((*group, each), wide) for each in others for wide in (False, True)]
+        ranges = [any(self.classes[place].has_ranges for place in each.columns) for each in found]
+        return [
+            each for each, ranged in zip(found, ranges, strict=True)
+            if (each.wide if len(group) > 1 else ranged or not each.wide)
+        ]  # fmt: skip
+
+    def _both_count(self, side: int, family: _Family, kinds: Kinds, rows: Indices) -> Mask:
+        """Return for which rows their kind in all columns gained more than without the last, or in it alone, beyond chance."""
+        here, there = (each[rows] for each in kinds.in_sample(side))
+        out = here + there >= _LEAST
+        for part in (family.columns[:-1], family.columns[-1:]):
+            whole = [each[rows] for each in self._kinds(part, wide=family.wide).in_sample(side)]
+            out &= chance_of_part(here, there, *whole) <= _SECOND_CHANCE / self.n_searched
+        return np.asarray(out)
+
+    def _n_searched(self) -> int:
+        """Return how many kinds of rows, at most, are looked at in one more column than is named, on either side."""
+        most = int(sum(self.samples.sizes) / _LEAST)
+        families = (self._classes_of(each) for group in self.groups[:_EXTENDED] for each in self._extended(group))
+        return 2 * sum(min(math.prod(len(each.words) for each in classes), most) for classes in families) or 1
+
+    def _doubt(self, side: int, plain: Like, more: Like) -> Floats:
         """Return how much less than all rows of its kind the rows that are like a row in one more column gained, or more.
 
         A row whose own kind did not gain is no good example of one that did. It is the logarithm of the share of these rows
         among all of the kind here, over the same there; the latter is drawn to the former as if by some rows more.
         """
         part = np.minimum(np.maximum(more.here, 1.0) / np.maximum(plain.here, 1.0), 1.0)
-        sampled = self.sizes[1 - side] / self.shown[1 - side].held.n_seen
+        sampled = self.samples.sizes[1 - side] / self.samples.seen[1 - side]
         there = (more.there * sampled + _DRAWN * part) / (plain.there * sampled + _DRAWN)
         return np.asarray(np.log(part / there))
 
-    def _like(self, side: int, family: tuple[int, ...], searched: int) -> _Like:
-        """Compare how common rows of the same classes in some columns are, for each row of a side.
-
-        searched: how many such sets of columns are looked at.
-        """
+    def _likes(self, family: _Family, kinds: Kinds, searched: int) -> list[Like]:
+        """Compare how common rows of a kind are, for each row of both sides; searched: how many families are looked at."""
         self.families.append(family)
-        classes = [self.classes[place] for place in family]
-        counts = classes[0].counts if len(family) == 1 else None
-        codes = [classes[0].codes[each] for each in (0, 1)]
-        found: Sequence[Floats]
-        if counts is None:
-            both, size = np.concatenate(classes[0].codes), len(classes[0].words)
-            for each in classes[1:]:
-                both, size = both * len(each.words) + np.concatenate(each.codes), size * len(each.words)
-                if size > both.size:
-                    kinds, both = np.unique(both, return_inverse=True)
-                    size = kinds.size
-            codes = np.split(both, [self.shares[0].size])
-            sums = [np.bincount(code, weights=share, minlength=size) for code, share in zip(codes, self.shares, strict=True)]
-            held: list[Floats] = [each.astype(np.float64) for each in sums]
-            found, rows = [share * each for share, each in zip(held, self.sizes, strict=True)], self.sizes
-            known = [share * float(each.held.n_seen) for share, each in zip(held, self.shown, strict=True)]
-        else:
-            found, rows, known = counts.classes, counts.rows, [*counts.classes]
-        mine, theirs = found[side] + _ADDED, found[1 - side] + _ADDED
-        ratio: Floats = (mine / (rows[side] + 2.0 * _ADDED)) / (theirs / (rows[1 - side] + 2.0 * _ADDED))
-        errors = np.sqrt(1.0 / mine + 1.0 / theirs)
-        n_kinds = int(((found[0] + found[1]) > 0.0).sum()) * searched
-        chance = np.log(ratio) + float(special.ndtri(_CHANCE / max(n_kinds, 1))) * errors
-        clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
-        code = codes[side]
-        numbers = np.stack([clear, clear, ratio, known[side], known[1 - side]])[:, code]
-        return _Like(numbers, np.full(code.size, len(self.families) - 1))
+        return [likes(kinds, side, len(self.families) - 1, searched) for side in (0, 1)]
 
-    def _picked(self, side: int, told: Sequence[_Like], wanted: Sequence[bool]) -> tuple[Indices, _Like]:
+    def _kinds(self, columns: tuple[int, ...], *, wide: bool = False) -> Kinds:
+        """Return the kinds of rows in columns that are asked for again and again."""
+        family = _Family(columns, wide)
+        if family not in self.known:
+            self.known[family] = kinds_of(self._classes_of(family), self.samples)
+        return self.known[family]
+
+    def _classes_of(self, family: _Family) -> list[Classes]:
+        return [self.classes[place].wider() if family.wide else self.classes[place] for place in family.columns]
+
+    def _picked(self, side: int, told: Sequence[Like], wanted: Sequence[bool]) -> tuple[Indices, Like]:
         """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
 
         wanted: whether a change is to be shown on this side.
@@ -230,17 +206,17 @@ class _Sides:
         for each in told[1:]:
             best = best.or_else(each, each.rank > best.rank)
         rows: list[int] = []
-        likes: list[_Like] = []
+        chosen: list[Like] = []
         nearest = np.zeros(best.rank.size)  # the share of columns in which the most similar row chosen is alike
 
-        def add(row: int, like: _Like) -> None:
+        def add(row: int, like: Like) -> None:
             rows.append(row)
-            likes.append(like.take(np.array([row])))
+            chosen.append(like.take(np.array([row])))
             alike = [each.similarity(side, row) for each in self.classes]
             np.maximum(nearest, np.mean(alike, axis=0), out=nearest)
 
         for group, change, asked in zip(self.groups, told, wanted, strict=True):
-            shown = any(set(group) <= set(self.families[int(like.family[0])]) for like in likes)
+            shown = any(set(group) <= set(self.families[int(like.family[0])].columns) for like in chosen)
             free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
             if asked and not shown and free.size and len(rows) < _SHOWN:
                 add(int(free[np.argmax(_score(change.rank, nearest)[free])]), change)
@@ -250,12 +226,13 @@ class _Sides:
             if not score[row] > 0.0:
                 break
             add(row, best)
-        parts = [best.take(np.empty(0, dtype=np.int64)), *likes]
+        parts = [best.take(np.empty(0, dtype=np.int64)), *chosen]
         numbers = np.concatenate([each.numbers for each in parts], axis=1)
-        return np.array(rows, dtype=np.int64), _Like(numbers, np.concatenate([each.family for each in parts]))
+        return np.array(rows, dtype=np.int64), Like(numbers, np.concatenate([each.family for each in parts]))
 
     def _in_words(self, family: int, side: int, row: int) -> str:
-        classes = [self.classes[place] for place in sorted(self.families[family])]
+        found = self.families[family]
+        classes = self._classes_of(found._replace(columns=tuple(sorted(found.columns))))
         return ", ".join(f"{each.name} {each.words[int(each.codes[side][row])]}" for each in classes)
 
 
@@ -264,14 +241,20 @@ def _score(rank: Floats, nearest: Floats) -> Floats:
     return np.asarray(np.where(rank > 0.0, np.expm1(rank) * (1.0 - nearest) ** 2, rank))
 
 
+def _samples(first: Shown, second: Shown) -> Samples:
+    shares = _shares(first), _shares(second)
+    sizes = 1.0 / float(shares[0] @ shares[0]), 1.0 / float(shares[1] @ shares[1])
+    seen = first.held.n_seen, second.held.n_seen
+    return Samples(shares, sizes, seen, all(int((each > 0).sum()) >= rows for each, rows in zip(shares, seen, strict=True)))
+
+
 def _shares(side: Shown) -> Floats:
-    """Return the share of its side that each row held represents: 0 for rows that are not of the background sample."""
     out = np.zeros(side.state.kept.positions.size)
     out[np.searchsorted(side.state.kept.positions, side.held.background.rows.positions)] = side.held.background.shares()
     return out
 
 
-def _table(side: Shown, rows: Indices | None = None, likes: _Like | None = None, words: Sequence[str] = ()) -> pa.Table:
+def _table(side: Shown, rows: Indices | None = None, found: Like | None = None, words: Sequence[str] = ()) -> pa.Table:
     """Return some of the rows as they came, with what is said of them."""
     chosen = np.empty(0, dtype=np.int64) if rows is None else rows
     nothing = np.empty(0)
@@ -282,9 +265,9 @@ def _table(side: Shown, rows: Indices | None = None, likes: _Like | None = None,
         features = side.held.fixed_plan.feature_map.transform(side.state.encoding.points(batch)).astype(np.float64)
     more = {
         "_row": pa.array(positions),
-        "_ratio": pa.array(nothing if likes is None else likes.ratio),
-        "_count": pa.array(np.rint(nothing if likes is None else likes.here).astype(np.int64)),
-        "_other": pa.array(np.rint(nothing if likes is None else likes.there).astype(np.int64)),
+        "_ratio": pa.array(nothing if found is None else found.ratio),
+        "_count": pa.array(np.rint(nothing if found is None else found.here).astype(np.int64)),
+        "_other": pa.array(np.rint(nothing if found is None else found.there).astype(np.int64)),
         "_like": pa.array(list(words), pa.string()),
         "_witness": pa.array(features @ side.witness),
     }
