@@ -39,6 +39,21 @@ def test_compare_as_json(run, saved, tmp_path):
     assert "<html" in (tmp_path / "d.html").read_text()
 
 
+def test_columns_that_are_gone_or_something_else_are_drift(run, tmp_path):
+    rng = np.random.default_rng(0)
+    values = {"x": rng.normal(size=400), "age": rng.integers(20, 90, 400), "gone": rng.normal(size=400)}
+    for name, table in (
+        ("left", values),
+        ("right", {"x": values["x"], "age": [f"group {each % 3}" for each in values["age"]]}),
+    ):
+        pq.write_table(pa.table(table), tmp_path / f"{name}.parquet")
+        run("summarize", tmp_path / f"{name}.parquet", "-p", "5", "-o", tmp_path / f"{name}.ss")
+    done = run("compare", tmp_path / "left.ss", tmp_path / "right.ss", "--fail-on-drift", status=1)
+    assert "show no difference" in done.stdout
+    told = "gone is on the left only, so it is not compared; age is a number on the left and a category on the right, so it is"
+    assert f"drift: {told} not compared" in done.stderr
+
+
 @pytest.mark.parametrize("left", ["{data}/a.parquet", "{saved}/a.ss"])
 @pytest.mark.parametrize("right", ["{data}/moved.parquet", "{saved}/moved.ss"])
 def test_compare_takes_data_and_summaries(run, data, saved, left, right):

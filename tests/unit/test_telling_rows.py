@@ -8,6 +8,7 @@ import pytest
 
 import supersample as ss
 import web_log
+from supersample.cli.compare import each_change_first
 from supersample.report import write_comparison
 from supersample.summary.comparison import gain_in_words
 
@@ -111,7 +112,7 @@ def test_each_change_named_has_a_row_that_shows_it(checkout):
         assert f"{name} " in said
 
 
-def test_the_clearest_change_has_the_first_row_and_each_has_one_before_any_has_two():
+def test_each_change_has_a_row_and_in_the_shell_the_clearest_comes_first():
     rng = np.random.default_rng(9)
 
     def table(changed):
@@ -124,10 +125,14 @@ def test_the_clearest_change_has_the_first_row_and_each_has_one_before_any_has_t
     found = compared(table(False), table(True))
     assert found.changed[0] == "status"
     assert set(found.changed) == {"status", "country", "load"}
-    named = [re.match(r"\w+", each)[0] for each in found.right_rows["_like"].to_pylist()]
+    ratios = found.right_rows["_ratio"].to_pylist()
+    assert ratios == sorted(ratios, reverse=True)
+    assert found.right_rows["_like"][0].as_py() == "country 'BR'"
+    shown = each_change_first(found.right_rows, found)
+    named = [re.match(r"\w+", each)[0] for each in shown["_like"].to_pylist()]
     assert named[0] == "status"
     assert set(named[:3]) == set(found.changed)
-    assert max(found.right_rows.to_pylist(), key=lambda row: row["_ratio"])["_like"] == "country 'BR'"
+    assert sorted(shown["_row"].to_pylist()) == sorted(found.right_rows["_row"].to_pylist())
 
 
 def shifted(seed, shift, rows=12_000):

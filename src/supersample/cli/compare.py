@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from supersample.records.sources import Source
     from supersample.summary import Comparison, Summary
 
-__all__ = ["compare"]
+__all__ = ["compare", "each_change_first"]
 
 #: What arguments of ss.summarize are called in the shell, where it is not the same.
 _OPTIONS = {"types": "--type and --ignore"}
@@ -27,7 +27,7 @@ _LONGEST = 200
 @click.command(short_help="Do two data sets, or summaries, differ, and where?")
 @click.argument("left")
 @click.argument("right")
-@click.option("--fail-on-drift", is_flag=True, help="Exit with status 1 where the two differ.")
+@click.option("--fail-on-drift", is_flag=True, help="Exit with status 1 where the two differ, in values or in their columns.")
 @click.option(
     "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value up to which drift is reported."
 )
@@ -95,8 +95,10 @@ def compare(
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
-    if drift and fail_on_drift:
-        say(f"drift: p-value {found.pvalue:.3g} is not above {level:g}")
+    reasons = [f"p-value {found.pvalue:.3g} is not above {level:g}"] if drift else []
+    reasons += [f"{note.column} is {note.text}" for note in found.not_compared]
+    if reasons and fail_on_drift:
+        say(f"drift: {'; '.join(reasons)}")
         click.get_current_context().exit(1)
 
 
@@ -130,7 +132,19 @@ def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str],
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
     # Rows show a difference at the 5% level, whatever level was asked for.
     for name, table in zip(names, (found.left_rows, found.right_rows), strict=True) if rows and found.rejects() else ():
-        tell(f"\n{_rows_text(name, table, rows)}")
+        tell(f"\n{_rows_text(name, each_change_first(table, found), rows)}")
+
+
+def each_change_first(table: "pa.Table", found: "Comparison") -> "pa.Table":
+    """Return the rows of a side with one for each change first, the clearest change first."""
+    changes: list[tuple[float, tuple[str, ...]]] = [(each.pvalue, each.columns) for each in found.pairs_at(0.05)]
+    changes += [(each.pvalue, (each.name,)) for each in found.columns if each.name in found.changed]
+    left = list(enumerate(table["_like"].to_pylist()))
+    first: list[int] = []
+    for _, names in sorted(changes):
+        of_it = (place for place, like in left if all(f", {like}".find(f", {name} ") >= 0 for name in names))
+        first += [place for place in (next(of_it, None),) if place is not None and place not in first]
+    return table.take([*first, *(place for place, _ in left if place not in first)])
 
 
 def _rows_text(name: str, table: "pa.Table", rows: int) -> str:

@@ -20,6 +20,8 @@ __all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange", "gain_in_words"]
 LEVEL = 0.05
 #: Pairs of columns, and columns, that are put into words.
 _TOLD, _LISTED = 3, 12
+#: Kinds of notes on columns that the two sides do not have in common.
+_NOT_COMPARED = ("only on the left", "only on the right", "another role", "another type")
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,10 @@ class Comparison(TestResult):
     pairs: the pairs of columns whose correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
-    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, one for each change first, the
-    clearest first; none where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on its
-    side. `_like`: in what they are like it. `_count`, `_other`: about how many of them there are on its side and on the other,
-    0 only if there is none. `_witness`: the difference of mean similarity.
+    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, the largest `_ratio` first; none
+    where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in
+    what they are like it. `_count`, `_other`: about how many of them there are on its side and on the other, 0 only if there is
+    none. `_witness`: the difference of mean similarity.
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
     at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`. All
     p-values are those of no difference at all: it is the difference found that must be so large, which is no test of the limit.
@@ -236,6 +238,11 @@ class Comparison(TestResult):
         if counted:
             return (f"count as {' and '.join(counted)} in tests: they depend on those before them{where}",)
         return (f"depend on those before them{where}: their tests count fewer rows",) if where else ()
+
+    @property
+    def not_compared(self) -> tuple[Note, ...]:
+        """Notes on columns that only one side has, or that are something else on the other, so that no test saw them."""
+        return tuple(each for each in self.notes if each.kind in _NOT_COMPARED)
 
     @property
     def n_tests(self) -> int:

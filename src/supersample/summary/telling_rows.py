@@ -116,7 +116,7 @@ class _Sides:
             wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0) or len(each) > 1) for each, mine, theirs in both]
             rows, found = self._picked(side, told[side], wanted)
             words = [self._in_words(int(family), side, int(row)) for family, row in zip(found.family, rows, strict=True)]
-            out.append(_table(shown, rows, found, words))
+            out.append(_table(shown, rows, found, words).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
         return out[0], out[1]
 
     def _told(self, place: int) -> list[Like]:
