@@ -203,3 +203,29 @@ def test_a_column_that_was_empty_is_compared_by_what_is_missing(tmp_path):
     assert "missing 100.0%" in found.report(tmp_path / "page.html").read_text()
     again = left.compare(ss.summarize(empty, like=left, random_state=2))
     assert [each.name for each in again.columns] == ["x"]
+
+
+@pytest.mark.parametrize("kind", ["category", "number"])
+def test_a_category_that_goes_with_another_column_otherwise_is_named(kind):
+    rng = np.random.default_rng(1)
+
+    def table(tie):
+        group, other = rng.choice(list("abc"), 2_000, p=[0.5, 0.3, 0.2]), rng.choice(list("uvw"), 2_000)
+        other = np.where((group == "b") & (rng.random(2_000) < tie), "u", other)
+        mine = np.where(rng.random(2_000) < tie, (group == "b") * 1.0, 0.0) + rng.normal(size=2_000)
+        x = {"h": other} if kind == "category" else {"x": mine - mine.mean()}
+        return {"g": group, **x, "z": rng.normal(size=2_000)}
+
+    left = ss.summarize(table(0.0), prototypes=5, criticisms=0, random_state=0)
+    right = ss.summarize(table(0.7), like=left, random_state=1)
+    found = left.compare(right)
+    (pair,) = found.pairs_at(0.05)
+    assert pair.columns == (("g", "h") if kind == "category" else ("g", "x"))
+    assert pair.values == (("'b'", "'u'") if kind == "category" else ("'b'", ""))
+    assert pair.before == pytest.approx(0.0, abs=0.08)
+    assert pair.after > 0.2
+    assert pair.names.startswith("g 'b' and ")
+    turned = right.compare(left)
+    assert turned.pvalue == found.pvalue
+    assert [each.pvalue for each in turned.pairs] == [each.pvalue for each in found.pairs]
+    assert found.to_dict()["pairs"][0]["values"] == list(pair.values)

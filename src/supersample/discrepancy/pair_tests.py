@@ -56,12 +56,16 @@ def normal_scores(sides: Sequence[Floats], there: Sequence[Mask], weights: Seque
     return out
 
 
-def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], factors: Sequence[Floats], most: int) -> list[Pair] | None:
+def compare_pairs(
+    sides: Sequence[Floats], shares: Sequence[Floats], factors: Sequence[Floats], most: int, groups: Sequence[int] | None = None
+) -> list[Pair] | None:
     """Test whether the correlation of any two columns of scores differs between two samples.
 
     sides: rows x columns each; shares: the share of a sample that each row represents; factors: by which the variance of each
-    column's mean is larger than that of independent rows. That of a product is taken to be the smaller one of its columns: it
-    is so for copies of rows, and no more for normal series, whose products forget faster than they do. Each side has its own
+    column's mean is larger than that of independent rows. groups: pairs of columns of the same group are not looked at.
+
+    The factor of a product is taken to be the smaller one of its columns: it is so for copies of rows, and no more for normal
+    series, whose products forget faster than they do. Each side has its own
     means and spreads, so that these change no correlation. The variance of a correlation is that of its influence on single
     rows, a b - r (a^2 + b^2) / 2 for standardised a and b, the larger one of its side and of both, so that no distribution is
     assumed. Columns that hardly vary on a side, a few rows apart, are left out: a few rows say nothing of a correlation.
@@ -75,9 +79,12 @@ def compare_pairs(sides: Sequence[Floats], shares: Sequence[Floats], factors: Se
     found = [_correlations(side, share) for side, share in zip(sides, shares, strict=True)]
     enough = [size / fourth for size, (_, _, fourth) in zip(sizes, found, strict=True)]
     varying = np.flatnonzero(np.minimum(*enough) >= _LEAST_VARYING)
-    if varying.size < 2:
-        return None
     first, second = (varying[each] for each in np.triu_indices(varying.size, 1))
+    if groups is not None:
+        apart = np.asarray(groups)[first] != np.asarray(groups)[second]
+        first, second = first[apart], second[apart]
+    if first.size == 0:
+        return None
     before, after = (each[first, second] for each, *_ in found)
     spreads = [each[first, second] for _, each, _ in found]
     pooled = (sizes[0] * spreads[0] + sizes[1] * spreads[1]) / sum(sizes)

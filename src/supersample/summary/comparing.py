@@ -9,9 +9,10 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
+import pyarrow as pa
 
 from supersample._threads import one_blas_thread
-from supersample._typing import Floats
+from supersample._typing import Floats, Mask
 from supersample.discrepancy.count_tests import weighted_holm
 from supersample.discrepancy.feature_test import Embedded, compare_embedded
 from supersample.discrepancy.pair_tests import LEAST, compare_pairs, normal_scores
@@ -35,8 +36,8 @@ _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
 #: Parts of the level: of the joint test, and that of correlations in it, where there are any to test; columns share the rest.
 #: Most changes that are not in one column are in two; what is left for the joint test are those spread over many.
 _JOINT, _PAIRS = 0.4, 0.1
-#: Pairs of columns that are kept.
-_KEPT_PAIRS = 10
+#: Pairs of columns that are kept; values of a category that are looked at in pairs, those of all, and their least share.
+_KEPT_PAIRS, _PAIRED_VALUES, _PAIRED_IN_ALL, _PAIRED_SHARE = 10, 6, 200, 0.05
 #: Changes of a column that are put into words, and words for those of values that are not counted.
 _TOLD = 3
 _SAMPLED = {"text": "its texts", "vector": "its vectors"}
@@ -144,12 +145,18 @@ def _columns(
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
-    names, found, paired, dependent = [], [], _Scores(shares), []
+    paired = _Scores(shares, list(roles.values()).count("category"))
+    names, found, dependent = [], [], []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
-    for (name, mine), (_, theirs) in zip(*blocks, strict=True):
+    for (name, mine, *columns), (_, theirs, other) in zip(*blocks, strict=True):
+        columns.append(other)
         own = [each.of(name) for each in factors]
+        of_pairs = [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)]
         if roles[name] in ("number", "boolean"):
-            paired.add(name, [mine, theirs], [each.sampled(mean.values) for each, mean in zip(factors, own, strict=True)])
+            there = [each[:, -1] == 0 for each in (mine, theirs)]
+            paired.add(name, [each[:, 0] for each in (mine, theirs)], there, of_pairs)
+        elif roles[name] == "category":
+            paired.add_category(name, columns, of_pairs)
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
@@ -178,37 +185,57 @@ def _columns(
 
 
 class _Scores:
-    """Columns whose correlations are compared: normal scores over both background samples."""
+    """Columns whose correlations are compared: normal scores over both background samples, of categories by value."""
 
-    def __init__(self, shares: list[Floats]) -> None:
+    def __init__(self, shares: list[Floats], n_categories: int) -> None:
         self.shares = shares
-        self.names: list[str] = []
+        self.most_values = max(1, min(_PAIRED_VALUES, _PAIRED_IN_ALL // max(n_categories, 1)))
+        self.columns: list[tuple[str, str]] = []
         self.scores: list[list[Floats]] = []
         self.factors: list[list[float]] = []
         # Each sample counts by its size, as the rows would if they lay in one table.
         self.weights = [each / float(each @ each) for each in shares]
 
-    def add(self, name: str, sides: list[Floats], factors: list[float]) -> None:
-        """Add a column, given the coordinates of both sides."""
-        self.names.append(name)
+    def add(self, name: str, values: Sequence[Floats], there: Sequence[Mask], factors: list[float], value: str = "") -> None:
+        """Add numbers of a column, and whether they are there, on both sides. value: what they say of a category."""
+        self.columns.append((name, value))
         self.factors.append(factors)
-        self.scores.append(normal_scores([each[:, 0] for each in sides], [each[:, -1] == 0 for each in sides], self.weights))
+        self.scores.append(normal_scores(values, there, self.weights))
+
+    def add_category(self, name: str, sides: Sequence[pa.Array], factors: list[float]) -> None:
+        """Add a category by the presence of each frequent value; of two values, that of the rarer one says it all."""
+        codes = pa.chunked_array(sides).combine_chunks().dictionary_encode()
+        kinds = np.array([str(each) for each in codes.dictionary.to_pylist()])
+        each_place = np.split(codes.indices.fill_null(-1).to_numpy(zero_copy_only=False), [len(sides[0])])
+        # Sums by side, so that their order changes no digit.
+        counts = [np.bincount(each + 1, own, kinds.size + 1)[1:] for each, own in zip(each_place, self.weights, strict=True)]
+        total = counts[0] + counts[1]
+        often = np.lexsort((kinds, -total))[: self.most_values]
+        often = often[total[often] >= _PAIRED_SHARE * total.sum()]
+        for kind in often[-1:] if kinds.size == 2 else often:
+            held = [(each == kind).astype(np.float64) for each in each_place]
+            self.add(name, held, [each >= 0 for each in each_place], factors, repr(str(kinds[kind])))
 
     def test(self, at_least: float) -> list[PairChange] | None:
         """Return the pairs that changed most; None if there are too few rows or columns to test any.
 
         A correlation that changed by less than `at_least` counts for nothing.
         """
-        if len(self.names) < 2:
+        if len(self.columns) < 2:
             return None
         sides = [np.stack([each[side] for each in self.scores], axis=1) for side in (0, 1)]
-        pairs = compare_pairs(sides, self.shares, list(np.array(self.factors).T), _KEPT_PAIRS)
+        names = [name for name, _ in self.columns]
+        groups = np.unique(names, return_inverse=True)[1].tolist()
+        pairs = compare_pairs(sides, self.shares, list(np.array(self.factors).T), _PAIRED_VALUES**2 * _KEPT_PAIRS, groups)
         if pairs is None:
             return None
-        return [
-            PairChange((self.names[a], self.names[b]), before, after, p if abs(after - before) >= at_least else 1.0)
-            for a, b, before, after, p in pairs
-        ]
+        clearest: dict[tuple[str, str], PairChange] = {}
+        for a, b, before, after, p in pairs:
+            (first, here), (second, there) = self.columns[a], self.columns[b]
+            pvalue = p if abs(after - before) >= at_least else 1.0
+            found = PairChange((first, second), before, after, pvalue, (here, there))
+            clearest[first, second] = min(found, clearest.get((first, second), found), key=lambda each: each.pvalue)
+        return list(clearest.values())[:_KEPT_PAIRS]
 
 
 def _findings(
@@ -241,8 +268,8 @@ def _told(verdict: Verdict, adjusted: float) -> str:
     return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= LEVEL)
 
 
-def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
-    """Yield each column with the coordinates of its background rows, including one that marks missing values.
+def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats, pa.Array]]:
+    """Yield each column with the coordinates of its background rows, including one that marks missing values, and its values.
 
     In the kernel, columns without missing values in the rows learned from have one coordinate for these all together.
     """
@@ -250,10 +277,11 @@ def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats]]:
     (batch,) = rows.to_batches()
     for block in (*state.encoding.blocks, *state.encoding.aside):
         out = np.zeros((rows.num_rows, block.width + 1))
-        absent = block.fill(state.encoding.column(batch, block.name), out[:, :-1])
+        values = state.encoding.column(batch, block.name)
+        absent = block.fill(values, out[:, :-1])
         if absent is not None:
             out[:, -1] = absent
-        yield block.name, out
+        yield block.name, out, values
 
 
 def _column_test(sides: list[Floats], shares: list[Floats], factors: list[float]) -> tuple[float, float, float]:

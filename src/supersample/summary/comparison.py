@@ -46,21 +46,23 @@ class ColumnChange:
 
 @dataclass(frozen=True)
 class PairChange:
-    """Two columns of numbers or truth values that go together otherwise than before.
+    """Two columns that go together otherwise than before.
 
     before, after: the correlation of their normal scores (much like a rank correlation) in the two background samples.
-    pvalue: adjusted for the number of pairs and of all other tests.
+    pvalue: adjusted for the number of pairs and of all other tests. values: of a category, the value whose presence goes with
+    the other column otherwise, in quotes; empty for numbers and truth values.
     """
 
     columns: tuple[str, str]
     before: float
     after: float
     pvalue: float
+    values: tuple[str, str] = ("", "")
 
     @property
     def names(self) -> str:
-        """The names of the two columns, joined by "and"."""
-        return " and ".join(self.columns)
+        """The names of the two columns, with values of categories, joined by "and"."""
+        return " and ".join(f"{name} {value}".rstrip() for name, value in zip(self.columns, self.values, strict=True))
 
     @property
     def what(self) -> str:
@@ -187,7 +189,9 @@ class Comparison(TestResult):
             "dependent": list(self.dependent),
             "changed": list(self.changed),
             "columns": [vars(each) for each in self.columns],
-            "pairs": [vars(each) | {"columns": list(each.columns)} for each in self.pairs_at(LEVEL)],
+            "pairs": [
+                vars(each) | {"columns": list(each.columns), "values": list(each.values)} for each in self.pairs_at(LEVEL)
+            ],
             "notes": [vars(each) for each in self.notes],
         }
 
