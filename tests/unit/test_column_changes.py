@@ -127,7 +127,7 @@ def test_rows_with_weights_are_compared_by_samples():
     first = ss.summarize(weighted(0, 0.0), 10, 0, weight="w", random_state=0)
     found = first.compare(ss.summarize(weighted(1, 0.3), like=first, random_state=1))
     assert found.changed == ("x",)
-    assert found.columns[0].what == "its values"
+    assert re.fullmatch(r"mean -0\.00\d+ -> 0\.2\d+", found.columns[0].what)
 
 
 def test_more_values_than_are_counted_are_compared_by_samples():
@@ -139,7 +139,7 @@ def test_more_values_than_are_counted_are_compared_by_samples():
     first = ss.summarize(many(0, 0.0), 10, 0, types={"many": "category"}, random_state=0)
     assert not first.compare(ss.summarize(many(1, 0.0), like=first, random_state=1)).rejects()
     found = first.compare(ss.summarize(many(1, 0.2), like=first, random_state=1))
-    assert (found.changed, found.columns[0].what) == (("many",), "its values")
+    assert (found.changed, found.columns[0].what) == (("many",), "'v0' 0.3% -> 20.6%")
 
 
 def test_a_few_numbers_are_told_value_by_value():
@@ -229,3 +229,26 @@ def test_a_category_that_goes_with_another_column_otherwise_is_named(kind):
     assert turned.pvalue == found.pvalue
     assert [each.pvalue for each in turned.pairs] == [each.pvalue for each in found.pairs]
     assert found.to_dict()["pairs"][0]["values"] == list(pair.values)
+
+
+@pytest.mark.parametrize(
+    ("change", "name", "words"),
+    [
+        (lambda t, w: w.__setitem__(t["g"] == "c", 1e-5), "g", r"'c' (19|20|21)\.\d% -> 0\.0%"),
+        (lambda t, w: t.__setitem__("x", t["x"] + 0.5), "x", r"mean -?0\.0\d+ -> 0\.[45]\d+"),
+        (lambda t, w: t["x"].__setitem__(slice(0, 200), np.nan), "x", r"missing 0\.0% -> (6|7)\.\d%"),
+    ],
+)
+def test_changes_of_rows_with_weights_are_put_into_words(change, name, words):
+    sides = []
+    for changed in (False, True):
+        rng = np.random.default_rng(changed)
+        table = {"g": rng.choice(["a", "b", "c"], 3_000, p=[0.4, 0.4, 0.2]), "x": rng.normal(size=3_000)}
+        weights = np.ones(3_000)
+        if changed:
+            change(table, weights)
+        sides.append(table | {"w": weights})
+    left = ss.summarize(sides[0], prototypes=5, criticisms=0, weight="w", random_state=0)
+    found = left.compare(ss.summarize(sides[1], like=left, random_state=1))
+    assert found.columns[0].name == name
+    assert re.fullmatch(words, found.columns[0].what)

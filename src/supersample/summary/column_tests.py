@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from supersample._text import amount
 from supersample._typing import Floats, Indices
@@ -16,9 +17,10 @@ from supersample.discrepancy.count_tests import Factors, compare_ordered, compar
 from supersample.profile import ColumnProfile
 from supersample.profile.histogram import aligned, counts_at
 from supersample.profile.numbers import value_counts
+from supersample.records.encoding.values import numbers_of
 from supersample.summary.depending import ColumnFactors
 
-__all__ = ["Finding", "Verdict", "findings", "verdict_of"]
+__all__ = ["Finding", "Verdict", "findings", "verdict_of", "words_of_samples"]
 
 #: Parts of the level of a column. Location is what most people ask for; the others are found by their size.
 _LOCATION, _SPREAD, _REST = 4.0, 2.0, 1.0
@@ -28,6 +30,10 @@ _NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
 _FEW = 10
 #: A ratio of standard deviations nearer to 1 than this is not worth a word.
 _SAME = 0.005
+#: Words for changes of values that are not counted.
+_SAMPLED = {"text": "its texts", "vector": "its vectors"}
+#: The density of a difference of two normal numbers at 0: shares move by so much for each standard deviation of it.
+_DENSITY, _TINY = 0.4, 1e-300
 
 
 class Finding(NamedTuple):
@@ -90,6 +96,43 @@ def findings(
         yield _of_values(left, right, min_count, values)
     else:
         yield sampled._replace(weight=_LOCATION)
+
+
+def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int) -> str:
+    """Say what changed most in a column by two samples with weights: missing values, the mean, or the share of a value.
+
+    min_count: values that are rarer in both samples are not named.
+    """
+    numbers = [numbers_of(each).astype(np.float64) if role == "number" else np.zeros(len(each)) for each in sides]
+    gone = [each.is_null().to_numpy(zero_copy_only=False) | np.isnan(own) for each, own in zip(sides, numbers, strict=True)]
+    gaps = [float(share @ absent) for share, absent in zip(shares, gone, strict=True)]
+    told = [(abs(gaps[1] - gaps[0]), f"missing {_percents(*gaps)}")]
+    there = [np.where(absent, 0.0, share) for absent, share in zip(gone, shares, strict=True)]
+    there = [each / max(float(each.sum()), _TINY) for each in there]
+    if role == "number":
+        means = [_weighted(share, each) for share, each in zip(there, numbers, strict=True)]
+        both = zip(there, numbers, means, strict=True)
+        with np.errstate(over="ignore"):
+            spread = math.sqrt(sum(_weighted(share, (each - mean) ** 2) for share, each, mean in both))
+        if means[0] != means[1] and spread > 0:
+            told.append((_DENSITY * abs(means[1] - means[0]) / spread, f"mean {_pair(*means)}"))
+    elif role in ("category", "boolean", "constant"):
+        codes = pa.chunked_array(sides).combine_chunks().dictionary_encode()
+        each_place = np.split(codes.indices.fill_null(0).to_numpy(zero_copy_only=False), [len(sides[0])])
+        before, after = (np.bincount(each, own, len(codes.dictionary)) for each, own in zip(each_place, there, strict=True))
+        place = int(np.argmax(np.abs(after - before)))
+        known = max(int((each == place).sum()) for each in each_place) >= min_count
+        name = _named(str(codes.dictionary[place]), quoted=role == "category") if known else None
+        change = _change_of_value(name, float(before[place]), float(after[place]))
+        told.append((float(np.abs(after - before)[place]), change))
+    largest, words = max(told)
+    return words if largest > 0 else _SAMPLED.get(role, "its values")
+
+
+def _weighted(shares: Floats, values: Floats) -> float:
+    """Return the weighted mean of the finite values."""
+    finite = np.isfinite(values)
+    return float(shares[finite] @ values[finite]) / max(float(shares[finite].sum()), _TINY)
 
 
 def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors) -> Finding:

@@ -22,7 +22,7 @@ from supersample.kernels import Gaussian
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
-from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of
+from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
@@ -38,9 +38,8 @@ _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
 _JOINT, _PAIRS = 0.4, 0.1
 #: Pairs of columns that are kept; values of a category that are looked at in pairs, those of all, and their least share.
 _KEPT_PAIRS, _PAIRED_VALUES, _PAIRED_IN_ALL, _PAIRED_SHARE = 10, 6, 200, 0.05
-#: Changes of a column that are put into words, and words for those of values that are not counted.
+#: Changes of a column that are put into words.
 _TOLD = 3
-_SAMPLED = {"text": "its texts", "vector": "its vectors"}
 #: A variance this small relative to the largest square is rounding error of the mean.
 _NO_SPREAD = 1e-24
 
@@ -145,6 +144,7 @@ def _columns(
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
+    rarest = max(each.request.options.min_count for each in states)
     paired = _Scores(shares, list(roles.values()).count("category"))
     names, found, dependent = [], [], []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
@@ -161,10 +161,11 @@ def _columns(
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
         names.append(name)
-        answers = _findings(states, name, roles[name], Finding(pvalue, 1.0, mmd, _SAMPLED.get(roles[name], "its values")), own)
+        sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
+        answers = _findings(states, name, roles[name], sampled, own, rarest)
         found.append((mmd, excess, verdict_of(answers, at_least)))
     for name in _filled_later(states):
-        answers = _findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), [each.of(name) for each in factors])
+        answers = _findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), [each.of(name) for each in factors], rarest)
         names.append(name)
         found.append((0.0, 0.0, verdict_of(answers, at_least)))
     pairs = paired.test(at_least)
@@ -239,7 +240,7 @@ class _Scores:
 
 
 def _findings(
-    states: tuple[Running, Running], name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors]
+    states: tuple[Running, Running], name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors], rarest: int
 ) -> list[Finding]:
     """Return the answers about a column: from the profiles of all rows, or from the background samples where there are none.
 
@@ -248,7 +249,6 @@ def _findings(
     left, right = states
     if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
         return [sampled]
-    rarest = max(each.request.options.min_count for each in states)
     return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors))
 
 
