@@ -228,6 +228,12 @@ BAD = {
     ),
     "resume": ((np.sum, BOX, 5), {"resume": 3}, InputTypeError, "resume must be an Integral"),
     "candidates": ((np.sum, BOX, 5), {"candidates": [[1.0]]}, ValueError, "candidates must have 2 columns"),
+    "outside": (
+        (np.sum, BOX, 1),
+        {"candidates": [[1.0, 2.0], [0.0, 2.1]]},
+        InputError,
+        r"candidates must lie inside the measure.*got \[0.0, 2.1\] in row 1 of candidates, outside of Uniform; leave it out",
+    ),
     "checkpoint": ((np.sum, BOX, 5), {"checkpoint": 3}, InputTypeError, "checkpoint must be a path, got int"),
 }
 

@@ -79,6 +79,12 @@ def test_the_integral_is_that_of_the_predictions():
         found.predict([[0.0, 1.0]])
 
 
+def test_predictions_outside_the_box_are_less_sure():
+    found = ss.integrate(lambda x: np.sin(5 * x[0]), LINE, 10, random_state=0)
+    _, sd = found.predict([[0.5], [1.0], [1.1], [1.5], [4.0]])
+    assert (np.diff(sd) > 0).all()
+
+
 def test_residuals_are_those_of_a_fit_without_the_value():
     kernel = Matern(1.5, 0.2)
     found = ss.integrate(lambda x: np.cos(7 * x[0]) + x[0], LINE, 9, kernel=kernel, random_state=0)

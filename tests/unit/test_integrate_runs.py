@@ -90,6 +90,7 @@ TOLD = {
     "nan": (([[0.1]], [np.nan]), InputError, r"values must be finite, got nan at \[0.1\]; leave that point out"),
     "words": (([[0.1]], ["much"]), InputTypeError, "values must be real numbers"),
     "columns": (([[0.1, 0.2]], [1.0]), ValueError, "points must have 1 column"),
+    "outside": (([[0.2], [1.2]], [1.0, 2.0]), InputError, r"points must lie inside.*got \[1.2\] in row 1 of points, outside"),
     "two values": (([[0.1], [0.1]], [1.0, 2.0]), InputError, r"equal at equal points, got 1.0 and 2.0 at \[0.1\]; pass noise="),
 }
 

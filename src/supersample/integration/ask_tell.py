@@ -72,7 +72,8 @@ class Integration:
     def tell(self, points: PointsLike, values: npt.ArrayLike) -> None:
         """Add values of f at points (rows, or one point and its value), in any order; other points than those asked for too.
 
-        Points must be the exact numbers that `ask` returned to count as told. Without noise, a point has one value.
+        Points must be the exact numbers that `ask` returned to count as told, and points outside a bounded measure are refused:
+        the function does not count there. Without noise=, a point has one value.
         """
         self._run.tell(points, values)
 

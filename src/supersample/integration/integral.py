@@ -84,7 +84,8 @@ class Integral:
         For one kernel, f(x) has mean m + k(x, X) K^-1 (y - m) and variance a^2 [k(x, x) - k(x, X) K^-1 k(X, x) +
         (1 - k(x, X) K^-1 1)^2 / 1^T K^-1 1] (n - 1) / (n - 3): eq. 10 and 11 of Huszar and Duvenaud 2012 for a prior whose mean
         m and amplitude a are integrated out. Means and variances are averaged over kernels as those of the integral are, and
-        widened as it is. O(n^2) for each row and kernel.
+        widened as it is. Noise is no part of f. Points may lie outside a bounded measure: f was not called there, so sd is
+        larger the farther they are, and a prior that fits inside may not fit there. O(n^2) for each row and kernel.
         """
         rows = np.ascontiguousarray(check_points(x, "x", width=self.points.shape[1]), dtype=np.float64)
         return self.posterior.predict(rows)

@@ -20,7 +20,7 @@ from supersample.measures import Empirical, Measure
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.candidates import drawn_where_open
 
-__all__ = ["METHODS", "Noise", "Options", "Problem", "SelectionMethod", "new_problem"]
+__all__ = ["METHODS", "Noise", "Options", "Problem", "SelectionMethod", "check_inside", "new_problem"]
 
 SelectionMethod = Literal["wkh", "sbq", "herd"]
 METHODS = ("wkh", "sbq", "herd")
@@ -149,6 +149,16 @@ def new_problem(measure: Measure, options: Options, random_state: RandomState, s
     )  # fmt: skip
 
 
+def check_inside(measure: Measure, points: Floats, name: str) -> None:
+    """Refuse points at which the function does not count, since the measure has no mass near them."""
+    out = np.flatnonzero(~measure.contains(points))
+    if out.size:
+        raise InputError(
+            f"{name} must lie inside the measure, where the function counts, got {points[out[0]].tolist()} in row {out[0]} of "
+            f"{name}, outside of {type(measure).__name__}; leave it out, or integrate over a measure that contains it"
+        )
+
+
 def _pool(measure: Measure, options: Options, seed: Seed) -> tuple[Floats, Measure]:
     """Return the candidates, and the measure that they are chosen by."""
     choosing = measure
@@ -157,6 +167,7 @@ def _pool(measure: Measure, options: Options, seed: Seed) -> tuple[Floats, Measu
         choosing = measure.sampled(_CANDIDATES, seed.child("choosing").sequence())
     if options.candidates is not None:
         pool = np.array(check_points(options.candidates, "candidates", width=measure.dimension), dtype=np.float64)
+        check_inside(measure, pool, "candidates")
     elif isinstance(choosing, Empirical):
         pool = choosing.points
     else:

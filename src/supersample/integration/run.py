@@ -14,7 +14,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.integration.choice import next_points, round_end
 from supersample.integration.integral import Integral, integral_of
 from supersample.integration.posterior import most_likely
-from supersample.integration.problem import Options, Problem, new_problem
+from supersample.integration.problem import Options, Problem, check_inside, new_problem
 from supersample.integration.saved import File, Known, check_same
 
 __all__ = ["Run"]
@@ -90,6 +90,7 @@ class Run:
         width = self.problem.measure.dimension
         given = np.atleast_2d(np.asarray(points)) if np.ndim(values) == 0 else points
         rows = np.ascontiguousarray(check_points(given, "points", width=width), dtype=np.float64)
+        check_inside(self.problem.measure, rows, "points")
         numbers = _numbers(values, rows)
         with self.file.alone():
             self.refresh()
