@@ -189,7 +189,8 @@ def test_a_killed_process_leaves_all_values_told(tmp_path):
 
 
 OTHERS = {
-    "measure": ({"measure": ss.measures.Uniform(0.0, 2.0)}, "measure: "),
+    "measure": ({"measure": ss.measures.Uniform(0.0, 2.0)}, r"\(high of the measure: \[1.0\] then, \[2.0\] now\)"),
+    "type": ({"measure": ss.measures.Empirical([[0.5], [0.7]])}, r"measure: Uniform then, Empirical now"),
     "kernel": ({"kernel": Gaussian(0.3)}, r"kernel: None then, 'Gaussian\(bandwidth=0.3\)' now"),
     "family": ({"kernel": "matern32"}, "kernel: None then, 'matern32' now"),
     "amplitude": ({"amplitude": 2.0}, "amplitude: None then, 2.0 now"),
@@ -209,6 +210,17 @@ def test_the_file_of_another_integral_is_refused(tmp_path, what):
     with pytest.raises(MismatchError, match=f"belongs to another integral .*{message}"):
         ss.integrate(f, options.pop("measure"), 6, checkpoint=tmp_path / "run", **options)
     assert (tmp_path / "run").read_bytes() == before
+
+
+def test_long_parameters_of_another_measure_are_named_by_their_shape(tmp_path):
+    one, other = (ss.measures.Empirical(LINE.sample(40, seed)) for seed in (1, 2))
+    ss.integrate(f, one, 5, checkpoint=tmp_path / "run", random_state=0)
+    with pytest.raises(MismatchError, match=r"points of the measure: 40 x 1 numbers, digest \w+ then, 40 x 1 numbers, digest"):
+        ss.integrate(f, other, 6, checkpoint=tmp_path / "run", random_state=0)
+    mixture = [ss.measures.GaussianMixture([1.0], [[0.0]], [[[variance]]]) for variance in (1.0, 2.0)]
+    ss.integrate(f, mixture[0], 5, checkpoint=tmp_path / "mixture", random_state=0)
+    with pytest.raises(MismatchError, match=r"\(covariances of the measure: \[\[\[1.0\]\]\] then, \[\[\[2.0\]\]\] now\)"):
+        ss.integrate(f, mixture[1], 6, checkpoint=tmp_path / "mixture", random_state=0)
 
 
 def test_files_that_are_no_integrals_are_refused(tmp_path):

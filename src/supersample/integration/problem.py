@@ -40,6 +40,8 @@ _AMPLITUDES = tuple(2.0**power for power in range(-5, 4))
 _UNKNOWN = 0.1
 #: Amplitudes and noises lie between 1 / _LARGEST and _LARGEST, so that the square of their ratio fits into float64.
 _LARGEST = 1e75
+#: Arrays of up to so many numbers are shown in messages.
+_SHORT = 6
 
 
 @dataclass(frozen=True)
@@ -211,27 +213,30 @@ def _asked(measure: Measure, options: Options, seed: Seed | None) -> dict[str, A
     fixed = options.fixed()
     named = options.kernel if isinstance(options.kernel, str) else None
     return {
-        "measure": _described(measure),
+        "measure": {"type": type(measure).__name__, **_parameters(measure)},
         "kernel": named if fixed is None else repr(fixed),
         "amplitude": None if options.amplitude is None else float(options.amplitude),
         "noise": options.noise if isinstance(options.noise, str) else float(options.noise or 0.0),
         "method": options.method or "wkh",
-        "candidates": None if options.candidates is None else _digest(np.asarray(options.candidates, dtype=np.float64)),
+        "candidates": None if options.candidates is None else _array(np.asarray(options.candidates, dtype=np.float64)),
         "random_state": None if seed is None else json.dumps([seed.entropy, *seed.path]),
     }
 
 
-def _described(measure: Measure) -> str:
-    """Return type and parameters of a measure; arrays by a digest."""
-    parts = {
-        name: _digest(value) if isinstance(value, np.ndarray) else repr(getattr(value, "identity", value))
+def _parameters(measure: Measure) -> dict[str, str]:
+    """Return the parameters of a measure in words."""
+    return {
+        name: _array(value) if isinstance(value, np.ndarray) else repr(getattr(value, "identity", value))
         for name, value in sorted(vars(measure).items())
     }
-    return f"{type(measure).__name__} {json.dumps(parts)}"
 
 
-def _digest(array: Floats) -> str:
-    return hashlib.sha256(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+def _array(array: Floats) -> str:
+    """Return a short array as its numbers, a long one as its shape and a digest of its numbers."""
+    if array.size <= _SHORT:
+        return repr(array.tolist())
+    digest = hashlib.sha256(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+    return f"{' x '.join(map(str, array.shape))} numbers, digest {digest}"
 
 
 def _positive(value: Any, name: str, *, or_zero: bool = False) -> None:
