@@ -1,6 +1,7 @@
 """Integrals in parts: points asked for and told in any order, files that hold all values, and functions that fail."""
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,8 @@ import pytest
 
 import supersample as ss
 from supersample.errors import FunctionError, InputError, InputTypeError, MismatchError
+from supersample.integration.run import Run
+from supersample.integration.saved import File
 from supersample.kernels import Gaussian
 
 LINE = ss.measures.Uniform(0.0, 1.0)
@@ -158,6 +161,55 @@ def test_a_failed_run_without_a_file_is_in_the_error():
     assert nothing.value.integral is None
 
 
+@pytest.mark.parametrize("at", [3, 7])  # values are told during a round, and after the last one of a round
+@pytest.mark.parametrize("what", ["told", "asked"])
+def test_values_that_cannot_be_saved_are_in_the_error(tmp_path, monkeypatch, at, what):
+    """The folder disappears during a call, or between a value and the next points."""
+    folder, calls = tmp_path / "folder", []
+    folder.mkdir()
+
+    def called(x):
+        calls.append(x[0])
+        if len(calls) == at and what == "told":
+            shutil.rmtree(folder)
+        return f(x)
+
+    ask = Run.ask
+
+    def asked(run, n):
+        if len(run) >= at and what == "asked":
+            shutil.rmtree(folder)
+        return ask(run, n)
+
+    monkeypatch.setattr(Run, "ask", asked)
+    with pytest.raises(FunctionError, match=r"create the folder.*stopped after \d of 12 calls.*error.integral") as raised:
+        ss.integrate(called, LINE, 12, checkpoint=folder / "run", random_state=0)
+    monkeypatch.undo()
+    assert len(calls) >= at
+    assert f"all {len(calls)} values" in str(raised.value)
+    assert isinstance(raised.value.__cause__, InputError)
+    assert raised.value.integral.values.tolist() == [f([x]) for x in calls]
+    found = ss.integrate(f, LINE, 12, resume=raised.value.integral, checkpoint=tmp_path / "other")
+    np.testing.assert_array_equal(found.points, ss.integrate(f, LINE, 12, random_state=0).points)
+
+
+def test_an_interrupt_while_a_value_is_saved_says_the_value(tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    def called(x):
+        calls = len(ss.Integration(LINE, checkpoint=tmp_path / "run"))
+        if calls == 2:
+            monkeypatch.setattr(File, "write", stopped)
+        return 10.0 + calls
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        ss.integrate(called, LINE, 9, checkpoint=tmp_path / "run", random_state=0)
+    (note,) = raised.value.__notes__
+    assert "after 3 calls" in note
+    assert "values [10.0, 11.0, 12.0]" in note
+
+
 @pytest.mark.parametrize("with_file", [True, False])
 def test_an_interrupt_says_what_is_known(tmp_path, with_file):
     path = tmp_path / "run" if with_file else None
@@ -250,8 +302,11 @@ def test_two_runs_share_a_file_and_lose_nothing(tmp_path):
     mine, theirs = one.ask(3), other.ask(3)
     assert len(np.unique(np.concatenate([mine, theirs]))) == 6
     one.tell(mine, [f(x) for x in mine])
+    np.testing.assert_array_equal(other.pending, theirs)
+    assert len(other) == 3  # what another run has told counts at once
     other.tell(theirs, [f(x) for x in theirs])
-    assert len(other) == 6
+    assert len(other) == len(one) == 6
+    assert len(one.pending) == 0
     assert len(ss.Integration(LINE, checkpoint=tmp_path / "run")) == 6
 
 

@@ -22,8 +22,9 @@ class Integration:
     in any order, a few at a time. The points of one `ask` are chosen together; after more values, kernels are fitted again.
 
     checkpoint: a file that holds all points and values; it is replaced in one step at each `ask` and `tell`. If it exists, the
-    run resumes from it; a file of another measure, kernel or seed is refused. Runs in other processes may share the file: each
-    `ask` and `tell` reads it first, and is refused while another one writes.
+    run resumes from it; a file of another measure, kernel or seed is refused, but whether the function is the same is not
+    checked. Runs in other processes may share the file: every method reads it first, and `ask` and `tell` are refused while
+    another one writes.
 
     The other arguments are those of `integrate`. O(N n^2) for n points from N candidates.
 
@@ -53,12 +54,14 @@ class Integration:
         self._run = Run.started(measure, options, checkpoint, random_state)
 
     def __len__(self) -> int:
-        """Count the values known."""
+        """Count the values known, also those that another process has told the checkpoint. Reads the file."""
+        self._run.refresh()
         return len(self._run)
 
     @property
     def pending(self) -> Floats:
-        """The points that were asked for and have no value yet."""
+        """The points that were asked for, here or by another process with the same checkpoint, and have no value yet."""
+        self._run.refresh()
         return self._run.known.pending.copy()
 
     def ask(self, n: int = 1) -> Floats:
@@ -79,4 +82,5 @@ class Integration:
 
     def result(self) -> Integral:
         """Return the integral from all values so far. O(n^3) for each kernel."""
+        self._run.refresh()
         return self._run.result()

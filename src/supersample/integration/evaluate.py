@@ -1,7 +1,8 @@
 """Calls of a user's function where `ask` says; each value is kept before the next call."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from supersample.errors import FunctionError, InputError, InputTypeError
 from supersample.integration.integral import Integral
 from supersample.integration.problem import Noise, Options, SelectionMethod
 from supersample.integration.run import Run
+from supersample.integration.saved import Known
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Measure
@@ -61,8 +63,8 @@ def integrate(
     after each quarter more of calls, and new points are chosen for the fitted kernel.
 
     checkpoint: a file that is written after each call. If it exists, the run resumes from it, and calls f at new points only;
-    a file of another integral is refused. If a call fails, `FunctionError` says so; what is known is in its `integral` and in
-    the file.
+    a file of another measure, kernel or seed is refused, but whether f is the same function is not checked. If a call fails, or
+    its value cannot be saved, `FunctionError` says so; all that is known is in its `integral`.
 
     resume: an earlier result. f is called at n - len(resume) more points only, so that the points are those of a single run
     with n calls. All other arguments are those of the earlier result.
@@ -98,7 +100,8 @@ def integrate(
         while len(run) < count:
             points = run.known.pending[: count - len(run)]
             if points.shape[0] == 0:
-                points = run.ask(min(count - len(run), run.left_in_round))
+                with _losing_nothing(run, run.known, count):
+                    points = run.ask(min(count - len(run), run.left_in_round))
             if points.shape[0] == 0:
                 break
             _call(run, f, points, count, by_rows=by_rows)
@@ -115,7 +118,27 @@ def _call(run: Run, f: Callable[[Any], Any], points: Floats, count: int, *, by_r
         except BaseException as error:  # an interrupt: it stays what it is, with a note
             error.add_note(_kept(run))
             raise
-        run.tell(part, values)
+        with _losing_nothing(run, run.told(part, values), count):
+            run.tell(part, values)
+
+
+@contextmanager
+def _losing_nothing(run: Run, known: Known, count: int) -> Iterator[None]:
+    """Put what is known into the error if the file cannot be written; if it is the first call that is asked for, nothing is."""
+    try:
+        yield
+    except Exception as error:
+        calls = known.values.size
+        if calls == 0:
+            raise
+        kept = (
+            f"integrate stopped after {calls} of {count} calls; all {calls} values, with those that are not in the checkpoint, "
+            f"are in resume=error.integral: call integrate with it, and with another checkpoint or none."
+        )
+        raise FunctionError(f"{error}. {kept}", run.result(known)) from error
+    except BaseException as error:
+        error.add_note(_values(known))
+        raise
 
 
 def _failed(run: Run, points: Floats, count: int, error: Exception) -> FunctionError:
@@ -133,8 +156,15 @@ def _kept(run: Run) -> str:
         return (
             f"The {len(run)} values before are in {str(run.file.path)!r}: call integrate with the same arguments to continue."
         )
-    known = f"points {run.known.points.tolist()}, values {run.known.values.tolist()}"
-    return f"integrate was stopped after {len(run)} calls; to continue, tell ss.Integration these {known}"
+    return _values(run.known)
+
+
+def _values(known: Known) -> str:
+    """Write out what is known, for an interrupt."""
+    return (
+        f"integrate was stopped after {known.values.size} calls; to continue, tell ss.Integration these points "
+        f"{known.points.tolist()}, values {known.values.tolist()}"
+    )
 
 
 def _one(f: Callable[[Any], Any], points: Floats) -> Floats:

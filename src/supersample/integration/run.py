@@ -94,21 +94,25 @@ class Run:
         numbers = _numbers(values, rows)
         with self.file.alone():
             self.refresh()
-            known = self.known
-            joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
-            if self.problem.noise == 0.0:
-                joined = _once(*joined)
-            waiting = list(known.pending)
-            for row in rows:
-                place = next((each for each, other in enumerate(waiting) if np.array_equal(row, other)), None)
-                if place is not None:
-                    waiting.pop(place)
-            self.keep(Known(*joined, np.array(waiting).reshape(-1, width)))
+            self.keep(self.told(rows, numbers))
 
-    def result(self) -> Integral:
-        """Return the integral from all values so far."""
-        self.refresh()
-        return integral_of(self.problem, self.known.points, self.known.values, self.note)
+    def told(self, rows: Floats, numbers: Floats) -> Known:
+        """Return what is known with these values."""
+        known = self.known
+        joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
+        if self.problem.noise == 0.0:
+            joined = _once(*joined)
+        waiting = list(known.pending)
+        for row in rows:
+            place = next((each for each, other in enumerate(waiting) if np.array_equal(row, other)), None)
+            if place is not None:
+                waiting.pop(place)
+        return Known(*joined, np.array(waiting).reshape(-1, rows.shape[1]))
+
+    def result(self, known: Known | None = None) -> Integral:
+        """Return the integral from all values so far, or from those known elsewhere."""
+        held = self.known if known is None else known
+        return integral_of(self.problem, held.points, held.values, self.note)
 
     def refresh(self) -> None:
         """Take what the file holds: another process may have told values since."""
