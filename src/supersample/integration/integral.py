@@ -10,7 +10,7 @@ from supersample._typing import Floats, PointsLike
 from supersample._validation import check_points
 from supersample.errors import InputError
 from supersample.integration.marginal import Marginal
-from supersample.integration.posterior import Posterior, posterior_of
+from supersample.integration.posterior import Posterior, in_units, posterior_of
 from supersample.integration.problem import Problem
 from supersample.kernels import Kernel
 from supersample.measures import Empirical
@@ -122,7 +122,7 @@ def integral_of(problem: Problem, points: Floats, values: Floats, note: str = ""
     results = [_linear(problem, part, found.grain) for part in found.parts]
     weights = np.stack([each[0] for each in results])
     shares = np.array([each[1] for each in results])
-    means = weights @ ((values - found.centre) / found.unit)
+    means = weights @ in_units(values, found.centre, found.unit)
     mean = float(found.shares @ means)
     spread = found.shares * (means - mean) ** 2
     with np.errstate(invalid="ignore"):  # an infinite variance
