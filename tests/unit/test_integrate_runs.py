@@ -246,7 +246,7 @@ OTHERS = {
     "kernel": ({"kernel": Gaussian(0.3)}, r"kernel: None then, 'Gaussian\(bandwidth=0.3\)' now"),
     "family": ({"kernel": "matern32"}, "kernel: None then, 'matern32' now"),
     "amplitude": ({"amplitude": 2.0}, "amplitude: None then, 2.0 now"),
-    "noise": ({"noise": 0.1}, "noise: 0.0 then, 0.1 now"),
+    "noise": ({"noise": 0.1}, "noise: None then, 0.1 now"),
     "method": ({"method": "sbq"}, "method: 'wkh' then, 'sbq' now"),
     "candidates": ({"candidates": [[0.1], [0.2]]}, "candidates: None then"),
     "seed": ({"random_state": 1}, "random_state: .* then, .* now"),

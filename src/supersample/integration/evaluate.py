@@ -43,8 +43,9 @@ def integrate(
     kernel the integral is Student t with n - 1 degrees of freedom, mean m + z^T K^-1 (y - m) and scale
     a^2 [E - z^T K^-1 z + (1 - z^T K^-1 1)^2 / 1^T K^-1 1], where m = 1^T K^-1 y / 1^T K^-1 1 and
     a^2 = (y - m)^T K^-1 (y - m) / (n - 1). Huszar and Duvenaud 2012 (eq. 16 and 22) have m = 0 and a given. Means and variances
-    are averaged over Gaussian, Matern and Laplacian kernels of eight widths, each weighted by its evidence p(y | k). If a value
-    is farther from what the other values predict than the prior allows, `Integral.trusted` is False, and sd is widened.
+    are averaged over Gaussian, Matern and Laplacian kernels of eight widths, without noise and with five sizes of it, each
+    weighted by its evidence p(y | k): noise in the values shows, and widens sd. If a value is farther from what the other
+    values predict than the prior allows, `Integral.trusted` is False, and sd is widened.
 
     f: takes one point (a one-dimensional array) and returns a number; with vectorized=True, takes several points as rows.
 
@@ -54,8 +55,9 @@ def integrate(
     candidates: points at which f may be called; by default 10,000 draws of the measure, or the points of an empirical one (at
     most 10,000 of them if kernels are averaged).
 
-    amplitude: a, if it is known. noise: the standard deviation of the noise in the values of f, 0 by default, or "fit". With
-    noise, f is called again at a point where that lowers the variance most.
+    amplitude: a, if it is known. noise: the standard deviation of the noise in the values of f; 0 if there surely is none,
+    "fit" if there surely is some. If it is left out, either is as likely before there are values, and no point is called twice.
+    With noise, f is called again at a point where that lowers the variance most.
 
     method: how points are selected; the weights are always those of Bayesian quadrature. "sbq" lowers the variance most with
     each point; with smooth kernels it does so by pairs of near points with huge opposite weights, which give large errors for a
@@ -90,7 +92,7 @@ def integrate(
         if count < len(run):
             raise InputError(f"n counts the points of resume too: it must be at least {len(run)}, got {count}")
     places = run.problem.candidates.shape[0]
-    if count > places and run.problem.noise == 0.0:
+    if count > places and not run.problem.repeated:
         raise InputError(
             f"n must not be more than the {places} candidates, got {count}: a value without noise is known after one call; ask "
             f"for fewer, or pass more candidates"

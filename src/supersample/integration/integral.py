@@ -26,7 +26,7 @@ class Integral:
     mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
     trusted: False if the values contradict the prior, or are too few to show it; the note says why, and sd is widened.
     kernel, amplitude, noise: the most likely prior, f = m + amplitude g with g ~ GP(0, kernel), and the standard deviation of
-    the noise in the values. kernels: all that the result is averaged over, with their shares, largest first.
+    the noise in the values, given or inferred. kernels: all that the result is averaged over, with their shares, largest first.
     note: also what replaced the measure, or why there are fewer calls than asked for.
 
     Memory O(n^2) for each of the kernels and n calls, and O(N d) for N candidates of d columns.
@@ -98,10 +98,12 @@ class Integral:
         """Return the integral with its standard deviation, the number of calls, the prior, and what speaks against it."""
         kernels = self.kernels
         more, calls = len(kernels) - 1, f"{len(self):,} call{'s' * (len(self) != 1)}"
-        others = f", {kernels[0][0]:.0%} of the evidence; {more} other kernel{'s' * (more != 1)} averaged" * (more > 0)
+        share = next(share for share, kernel in kernels if kernel == self.kernel)
+        others = f", {share:.0%} of the evidence; {more} other kernel{'s' * (more != 1)} averaged" * (more > 0)
+        noise = f"noise {self.noise:.2g}, " * (self.noise > 0.0)
         lines = [
             f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {calls} of the function",
-            f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}{others}",
+            f"  prior    amplitude {self.amplitude:.4g}, {noise}{self.kernel!r}{others}",
             *([] if self.trusted else ["  trusted  no"]),
             *([f"  note     {self.note}"] if self.note else []),
         ]

@@ -1,6 +1,7 @@
 """The posterior of f averaged over kernels by their evidence, and what leave-one-out residuals say about it."""
 
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from scipy import special
@@ -99,9 +100,19 @@ def _scale(values: Floats) -> tuple[float, float, bool]:
 
 
 def _averaged(problem: Problem, points: Floats, scaled: Floats, unit: float, grain: float) -> tuple[list[Marginal], Floats]:
-    """Return the posterior under each prior, and its share of the evidence."""
-    found = [marginal(prior, points, scaled, max(grain, _FINEST)) for prior in problem.priors(scaled, unit)]
-    parts = [part for part in found if part is not None]
+    """Return the posterior under each prior that can matter, and its share of the evidence.
+
+    Priors of one kernel follow each other and share its matrix. Those with too little evidence are dropped on the way, since
+    each holds n^2 numbers.
+    """
+    parts: list[Marginal] = []
+    for kernel, priors in groupby(problem.priors(scaled, unit), key=lambda prior: prior.kernel):
+        gram = np.empty((scaled.size, scaled.size))
+        kernel.fill(points, points, gram)
+        found = [marginal(prior, points, gram, scaled, max(grain, _FINEST)) for prior in priors]
+        parts += [part for part in found if part is not None]
+        least = max((part.evidence for part in parts), default=0.0) + np.log(_SMALLEST_SHARE)
+        parts = [part for part in parts if part.evidence >= least]
     if not parts:
         raise InputError(
             f"kernel must be positive definite: its matrix of the {scaled.size} points has negative eigenvalues; use another"

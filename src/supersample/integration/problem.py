@@ -33,7 +33,11 @@ _SMOOTHNESS = (2.5, 1.5, 0.5)
 #: Widths of the kernels that are averaged, in medians of the distance between two draws of the measure.
 _WIDTHS = tuple(2.0**power for power in range(-4, 4))
 #: Ratios of the variance of unknown noise to the square of the amplitude.
-_RATIOS = tuple(10.0**power for power in range(-6, 2))
+_RATIOS = tuple(10.0**power for power in range(-8, 2))
+#: The same where nobody said that there is noise: coarser, since there are 32 kernels for each.
+_POSSIBLE = _RATIOS[::2]
+#: Probability that there is none, if nobody said so.
+_QUIET = 0.5
 #: Amplitudes beside known noise, in standard deviations of the values.
 _AMPLITUDES = tuple(2.0**power for power in range(-5, 4))
 #: Noise assumed before there are values, as a share of the amplitude.
@@ -80,7 +84,8 @@ class Problem:
 
     measure: what the user gave; target: the same, or draws if it has no closed form for the kernel; choosing: what points are
     chosen by, the target or fewer of its points. kernels: those averaged, each family in all widths, or one. noise: None if it
-    is to be fitted. asked: what the user asked for, as plain values that can be compared and stored.
+    is to be inferred. repeated: whether f may be called at a point again, since there is noise for sure. asked: what the user
+    asked for, as plain values that can be compared and stored.
     """
 
     measure: Measure
@@ -90,6 +95,7 @@ class Problem:
     kernels: tuple[Kernel, ...]
     amplitude: float | None
     noise: float | None
+    repeated: bool
     method: str
     seed: Seed
     note: str
@@ -98,14 +104,18 @@ class Problem:
     @property
     def depends_on_values(self) -> bool:
         """Whether where to call f next depends on its values so far."""
-        return len(self.kernels) > 1 or self.noise is None or (self.noise > 0.0 and self.amplitude is None)
+        return len(self.kernels) > 1 or (self.repeated and (self.noise is None or self.amplitude is None))
 
     @property
     def first(self) -> Prior:
         """The prior that points are chosen by before there are values: the roughest kernel of medium width."""
         kernel = self.kernels[0] if len(self.kernels) == 1 else self.kernels[-len(_WIDTHS) + _WIDTHS.index(1.0)]
-        known = self.noise is not None and (self.noise == 0.0 or self.amplitude is not None)
-        ratio = (self.noise / (self.amplitude or 1.0)) ** 2 if known and self.noise is not None else _UNKNOWN**2
+        if not self.repeated:
+            ratio = 0.0
+        elif self.noise is None or self.amplitude is None:
+            ratio = _UNKNOWN**2
+        else:
+            ratio = (self.noise / self.amplitude) ** 2
         return Prior(kernel, ratio, self.amplitude)
 
     def rough(self, kernel: Kernel) -> Kernel:
@@ -117,8 +127,11 @@ class Problem:
     def priors(self, values: Floats, unit: float) -> list[Prior]:
         """Return all priors for values in this unit."""
         amplitude = None if self.amplitude is None else self.amplitude / unit
-        if self.noise is None:
+        if self.noise is None and self.repeated:
             return [Prior(kernel, ratio, amplitude) for kernel in self.kernels for ratio in _RATIOS]
+        if self.noise is None:
+            noises = [(0.0, _QUIET), *((ratio, (1.0 - _QUIET) / len(_POSSIBLE)) for ratio in _POSSIBLE)]
+            return [Prior(kernel, ratio, amplitude, odds) for kernel in self.kernels for ratio, odds in noises]
         if self.noise == 0.0:
             return [Prior(kernel, 0.0, amplitude) for kernel in self.kernels]
         noise = self.noise / unit
@@ -143,10 +156,11 @@ def new_problem(measure: Measure, options: Options, random_state: RandomState, s
         kernel.check_width(measure.dimension)
     kernels[0].check_on(pool)
     target, drawn = drawn_where_open(measure, kernels[0], own)
-    noise = None if options.noise == "fit" else float(options.noise or 0.0)
+    noise = None if options.noise is None or options.noise == "fit" else float(options.noise)
     return Problem(
         measure, target, target if choosing is measure else choosing, pool, kernels,
-        None if options.amplitude is None else float(options.amplitude), noise, options.method or "wkh", own,
+        None if options.amplitude is None else float(options.amplitude), noise, options.noise not in (None, 0.0),
+        options.method or "wkh", own,
         " ".join(filter(None, [alike, drawn])), _asked(measure, options, own if repeats else None),
     )  # fmt: skip
 
@@ -216,7 +230,7 @@ def _asked(measure: Measure, options: Options, seed: Seed | None) -> dict[str, A
         "measure": {"type": type(measure).__name__, **_parameters(measure)},
         "kernel": named if fixed is None else repr(fixed),
         "amplitude": None if options.amplitude is None else float(options.amplitude),
-        "noise": options.noise if isinstance(options.noise, str) else float(options.noise or 0.0),
+        "noise": options.noise if options.noise is None or isinstance(options.noise, str) else float(options.noise),
         "method": options.method or "wkh",
         "candidates": None if options.candidates is None else _array(np.asarray(options.candidates, dtype=np.float64)),
         "random_state": None if seed is None else json.dumps([seed.entropy, *seed.path]),

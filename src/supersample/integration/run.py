@@ -100,7 +100,7 @@ class Run:
         """Return what is known with these values."""
         known = self.known
         joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
-        if self.problem.noise == 0.0:
+        if not self.problem.repeated:
             joined = _once(*joined)
         waiting = list(known.pending)
         for row in rows:
