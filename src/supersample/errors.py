@@ -22,9 +22,9 @@ class MismatchError(SupersampleError, ValueError):
 
 
 class FunctionError(SupersampleError, ValueError):
-    """A user's function raised an error, or returned something unusable, after other calls had succeeded or not.
+    """A user's function raised an error, returned something unusable, or its value could not be saved.
 
-    integral: what the calls before it gave, an `Integral` to pass as resume=; None if there were none.
+    integral: what all calls that succeeded gave, an `Integral` to pass as resume=; None if there were none.
     """
 
     def __init__(self, message: str, integral: Any = None) -> None:

@@ -54,6 +54,18 @@ def test_scale_and_constant_of_the_function_do_not_matter(columns):
         assert found.sd == pytest.approx(scale * plain.sd, rel=1e-2)
 
 
+@pytest.mark.parametrize("low", [0.0, -2.0])
+def test_values_near_the_largest_number_are_integrated(low):
+    line = ss.measures.Uniform(low, 1.0)  # from -2 on, the largest value less the smallest does not fit into float64
+    plain = ss.integrate(lambda x: np.sin(3 * x[0]), line, 10, random_state=0)
+    huge = ss.integrate(lambda x: 1.7e308 * np.sin(3 * x[0]), line, 10, random_state=0)
+    np.testing.assert_array_equal(huge.points, plain.points)
+    assert huge.mean / 1.7e308 == pytest.approx(plain.mean, abs=1e-2 * plain.sd)
+    assert huge.sd / 1.7e308 == pytest.approx(plain.sd, rel=1e-2)
+    assert huge.trusted == plain.trusted
+    np.testing.assert_allclose(huge.predict([[0.4]])[0] / 1.7e308, plain.predict([[0.4]])[0], rtol=1e-6)
+
+
 def test_units_of_the_columns_do_not_matter():
     wide = ss.measures.Uniform([0.0, 0.0], [1.0, 1000.0])
     square = ss.measures.Uniform([0.0, 0.0], [1.0, 1.0])
@@ -80,15 +92,17 @@ def test_too_few_values_have_no_standard_deviation():
         found = ss.integrate(lambda x: x[0], LINE, n, random_state=0)
         assert found.sd == np.inf
         assert not found.trusted
-        assert "an unknown amplitude takes 4 values at least" in found.note
+        assert f"{n} value{'s' * (n > 1)} cannot show whether the prior fits: that takes 6 at least." in found.note
+        assert "With fewer than 4 the standard deviation of an unknown amplitude is infinite." in found.note
     for n in (4, 5):
         few = ss.integrate(lambda x: np.sin(4 * x[0]), LINE, n, random_state=0)
         assert few.sd < np.inf
-        assert f"{n} values are too few to show" in few.note
+        assert few.note == f"{n} values cannot show whether the prior fits: that takes 6 at least."
         assert not few.trusted
     assert ss.integrate(lambda x: np.sin(4 * x[0]), LINE, 6, random_state=0).trusted
     known = ss.integrate(lambda x: x[0], LINE, 2, kernel=Gaussian(0.5), amplitude=1.0, random_state=0)
     assert known.sd < 1.0
+    assert "infinite" not in known.note
 
 
 def test_equal_values_are_not_trusted():
@@ -177,6 +191,34 @@ def test_noise_is_fitted():
     assert 0.002 < found.sd < 0.03
 
 
+def test_noise_that_nobody_spoke_of_widens_the_standard_deviation():
+    """Fixed seeds. Of 40 integrals, 38 should be within two standard deviations; without priors with noise, 32 are."""
+    covered, sds, noises = [], [], []
+    for seed in range(40):
+        rng = np.random.default_rng([seed, 3])
+        found = ss.integrate(lambda x, r=rng: np.exp(x[0]) + 0.1 * r.normal(), LINE, 24, random_state=seed)
+        covered.append(abs(found.mean - (np.e - 1)) < 2 * found.sd)
+        sds.append(found.sd)
+        noises.append(found.noise)
+        assert len(np.unique(found.points)) == 24
+        (share,) = [f"{share:.0%}" for share, kernel in found.kernels if kernel == found.kernel]
+        if found.noise:
+            assert f", noise {found.noise:.2g}, {found.kernel!r}, {share} of the evidence" in str(found)
+    assert sum(covered) >= 35
+    assert 0.015 < np.median(sds) < 0.03  # 0.1 / sqrt 24 is 0.02
+    assert 0.05 < np.median(noises) < 0.15
+
+
+def test_a_smooth_function_is_seen_to_have_no_noise():
+    found = ss.integrate(lambda x: np.exp(x[0]), LINE, 12, random_state=0)
+    sure = ss.integrate(lambda x: np.exp(x[0]), LINE, 12, noise=0.0, random_state=0)
+    np.testing.assert_array_equal(found.points, sure.points)
+    assert found.noise == sure.noise == 0.0
+    assert "noise" not in str(found)
+    assert found.sd == pytest.approx(sure.sd, rel=0.05)
+    assert found.sd < 1e-5
+
+
 def test_known_noise_widens_the_answer():
     quiet = ss.integrate(lambda x: x[0], NORMAL, 12, kernel=Gaussian(0.5), amplitude=1.0, random_state=0)
     noisy = ss.integrate(lambda x: x[0], NORMAL, 12, kernel=Gaussian(0.5), amplitude=1.0, noise=0.5, random_state=0)
@@ -228,6 +270,12 @@ BAD = {
     ),
     "resume": ((np.sum, BOX, 5), {"resume": 3}, InputTypeError, "resume must be an Integral"),
     "candidates": ((np.sum, BOX, 5), {"candidates": [[1.0]]}, ValueError, "candidates must have 2 columns"),
+    "outside": (
+        (np.sum, BOX, 1),
+        {"candidates": [[1.0, 2.0], [0.0, 2.1]]},
+        InputError,
+        r"candidates must lie inside the measure.*got \[0.0, 2.1\] in row 1 of candidates, outside of Uniform; leave it out",
+    ),
     "checkpoint": ((np.sum, BOX, 5), {"checkpoint": 3}, InputTypeError, "checkpoint must be a path, got int"),
 }
 

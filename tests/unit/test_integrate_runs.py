@@ -1,6 +1,7 @@
 """Integrals in parts: points asked for and told in any order, files that hold all values, and functions that fail."""
 
 import os
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -10,6 +11,8 @@ import pytest
 
 import supersample as ss
 from supersample.errors import FunctionError, InputError, InputTypeError, MismatchError
+from supersample.integration.run import Run
+from supersample.integration.saved import File
 from supersample.kernels import Gaussian
 
 LINE = ss.measures.Uniform(0.0, 1.0)
@@ -90,6 +93,7 @@ TOLD = {
     "nan": (([[0.1]], [np.nan]), InputError, r"values must be finite, got nan at \[0.1\]; leave that point out"),
     "words": (([[0.1]], ["much"]), InputTypeError, "values must be real numbers"),
     "columns": (([[0.1, 0.2]], [1.0]), ValueError, "points must have 1 column"),
+    "outside": (([[0.2], [1.2]], [1.0, 2.0]), InputError, r"points must lie inside.*got \[1.2\] in row 1 of points, outside"),
     "two values": (([[0.1], [0.1]], [1.0, 2.0]), InputError, r"equal at equal points, got 1.0 and 2.0 at \[0.1\]; pass noise="),
 }
 
@@ -157,6 +161,55 @@ def test_a_failed_run_without_a_file_is_in_the_error():
     assert nothing.value.integral is None
 
 
+@pytest.mark.parametrize("at", [3, 7])  # values are told during a round, and after the last one of a round
+@pytest.mark.parametrize("what", ["told", "asked"])
+def test_values_that_cannot_be_saved_are_in_the_error(tmp_path, monkeypatch, at, what):
+    """The folder disappears during a call, or between a value and the next points."""
+    folder, calls = tmp_path / "folder", []
+    folder.mkdir()
+
+    def called(x):
+        calls.append(x[0])
+        if len(calls) == at and what == "told":
+            shutil.rmtree(folder)
+        return f(x)
+
+    ask = Run.ask
+
+    def asked(run, n):
+        if len(run) >= at and what == "asked":
+            shutil.rmtree(folder)
+        return ask(run, n)
+
+    monkeypatch.setattr(Run, "ask", asked)
+    with pytest.raises(FunctionError, match=r"create the folder.*stopped after \d of 12 calls.*error.integral") as raised:
+        ss.integrate(called, LINE, 12, checkpoint=folder / "run", random_state=0)
+    monkeypatch.undo()
+    assert len(calls) >= at
+    assert f"all {len(calls)} values" in str(raised.value)
+    assert isinstance(raised.value.__cause__, InputError)
+    assert raised.value.integral.values.tolist() == [f([x]) for x in calls]
+    found = ss.integrate(f, LINE, 12, resume=raised.value.integral, checkpoint=tmp_path / "other")
+    np.testing.assert_array_equal(found.points, ss.integrate(f, LINE, 12, random_state=0).points)
+
+
+def test_an_interrupt_while_a_value_is_saved_says_the_value(tmp_path, monkeypatch):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    def called(x):
+        calls = len(ss.Integration(LINE, checkpoint=tmp_path / "run"))
+        if calls == 2:
+            monkeypatch.setattr(File, "write", stopped)
+        return 10.0 + calls
+
+    with pytest.raises(KeyboardInterrupt) as raised:
+        ss.integrate(called, LINE, 9, checkpoint=tmp_path / "run", random_state=0)
+    (note,) = raised.value.__notes__
+    assert "after 3 calls" in note
+    assert "values [10.0, 11.0, 12.0]" in note
+
+
 @pytest.mark.parametrize("with_file", [True, False])
 def test_an_interrupt_says_what_is_known(tmp_path, with_file):
     path = tmp_path / "run" if with_file else None
@@ -188,11 +241,12 @@ def test_a_killed_process_leaves_all_values_told(tmp_path):
 
 
 OTHERS = {
-    "measure": ({"measure": ss.measures.Uniform(0.0, 2.0)}, "measure: "),
+    "measure": ({"measure": ss.measures.Uniform(0.0, 2.0)}, r"\(high of the measure: \[1.0\] then, \[2.0\] now\)"),
+    "type": ({"measure": ss.measures.Empirical([[0.5], [0.7]])}, r"measure: Uniform then, Empirical now"),
     "kernel": ({"kernel": Gaussian(0.3)}, r"kernel: None then, 'Gaussian\(bandwidth=0.3\)' now"),
     "family": ({"kernel": "matern32"}, "kernel: None then, 'matern32' now"),
     "amplitude": ({"amplitude": 2.0}, "amplitude: None then, 2.0 now"),
-    "noise": ({"noise": 0.1}, "noise: 0.0 then, 0.1 now"),
+    "noise": ({"noise": 0.1}, "noise: None then, 0.1 now"),
     "method": ({"method": "sbq"}, "method: 'wkh' then, 'sbq' now"),
     "candidates": ({"candidates": [[0.1], [0.2]]}, "candidates: None then"),
     "seed": ({"random_state": 1}, "random_state: .* then, .* now"),
@@ -208,6 +262,17 @@ def test_the_file_of_another_integral_is_refused(tmp_path, what):
     with pytest.raises(MismatchError, match=f"belongs to another integral .*{message}"):
         ss.integrate(f, options.pop("measure"), 6, checkpoint=tmp_path / "run", **options)
     assert (tmp_path / "run").read_bytes() == before
+
+
+def test_long_parameters_of_another_measure_are_named_by_their_shape(tmp_path):
+    one, other = (ss.measures.Empirical(LINE.sample(40, seed)) for seed in (1, 2))
+    ss.integrate(f, one, 5, checkpoint=tmp_path / "run", random_state=0)
+    with pytest.raises(MismatchError, match=r"points of the measure: 40 x 1 numbers, digest \w+ then, 40 x 1 numbers, digest"):
+        ss.integrate(f, other, 6, checkpoint=tmp_path / "run", random_state=0)
+    mixture = [ss.measures.GaussianMixture([1.0], [[0.0]], [[[variance]]]) for variance in (1.0, 2.0)]
+    ss.integrate(f, mixture[0], 5, checkpoint=tmp_path / "mixture", random_state=0)
+    with pytest.raises(MismatchError, match=r"\(covariances of the measure: \[\[\[1.0\]\]\] then, \[\[\[2.0\]\]\] now\)"):
+        ss.integrate(f, mixture[1], 6, checkpoint=tmp_path / "mixture", random_state=0)
 
 
 def test_files_that_are_no_integrals_are_refused(tmp_path):
@@ -237,8 +302,11 @@ def test_two_runs_share_a_file_and_lose_nothing(tmp_path):
     mine, theirs = one.ask(3), other.ask(3)
     assert len(np.unique(np.concatenate([mine, theirs]))) == 6
     one.tell(mine, [f(x) for x in mine])
+    np.testing.assert_array_equal(other.pending, theirs)
+    assert len(other) == 3  # what another run has told counts at once
     other.tell(theirs, [f(x) for x in theirs])
-    assert len(other) == 6
+    assert len(other) == len(one) == 6
+    assert len(one.pending) == 0
     assert len(ss.Integration(LINE, checkpoint=tmp_path / "run")) == 6
 
 

@@ -134,6 +134,17 @@ def test_draws_have_the_embedding_of_the_measure(measure):
     )
 
 
+def test_only_a_bounded_measure_has_an_outside():
+    box = ss.measures.Uniform([0.0, -1.0], [0.3, 1.0])
+    rows = [[0.0, -1.0], [3 * 0.1, 1.0], [0.15, 0.0], [0.31, 0.0], [-1e-9, 0.0], [0.1, 1.5]]
+    assert box.contains(rows).tolist() == [True, True, True, False, False, False]
+    assert ss.measures.GaussianMixture([1.0], [[0.0]], [[[1.0]]]).contains([[1e9], [0.0]]).all()
+    assert ss.measures.Empirical([[0.0], [1.0]]).contains([[7.0]]).all()
+    for measure in (box, ss.measures.Empirical([[0.0, 1.0]])):
+        with pytest.raises(ValueError, match="points must have 2 columns"):
+            measure.contains([[0.1]])
+
+
 def test_what_has_no_closed_form_says_what_to_do():
     measure = ss.measures.GaussianMixture([1.0], [[0.0, 0.0]], [[[1.0, 0.3], [0.3, 1.0]]])
     assert measure.is_exact(Gaussian(1.0))

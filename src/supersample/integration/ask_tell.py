@@ -22,8 +22,9 @@ class Integration:
     in any order, a few at a time. The points of one `ask` are chosen together; after more values, kernels are fitted again.
 
     checkpoint: a file that holds all points and values; it is replaced in one step at each `ask` and `tell`. If it exists, the
-    run resumes from it; a file of another measure, kernel or seed is refused. Runs in other processes may share the file: each
-    `ask` and `tell` reads it first, and is refused while another one writes.
+    run resumes from it; a file of another measure, kernel or seed is refused, but whether the function is the same is not
+    checked. Runs in other processes may share the file: every method reads it first, and `ask` and `tell` are refused while
+    another one writes.
 
     The other arguments are those of `integrate`. O(N n^2) for n points from N candidates.
 
@@ -53,12 +54,14 @@ class Integration:
         self._run = Run.started(measure, options, checkpoint, random_state)
 
     def __len__(self) -> int:
-        """Count the values known."""
+        """Count the values known, also those that another process has told the checkpoint. Reads the file."""
+        self._run.refresh()
         return len(self._run)
 
     @property
     def pending(self) -> Floats:
-        """The points that were asked for and have no value yet."""
+        """The points that were asked for, here or by another process with the same checkpoint, and have no value yet."""
+        self._run.refresh()
         return self._run.known.pending.copy()
 
     def ask(self, n: int = 1) -> Floats:
@@ -72,10 +75,12 @@ class Integration:
     def tell(self, points: PointsLike, values: npt.ArrayLike) -> None:
         """Add values of f at points (rows, or one point and its value), in any order; other points than those asked for too.
 
-        Points must be the exact numbers that `ask` returned to count as told. Without noise, a point has one value.
+        Points must be the exact numbers that `ask` returned to count as told, and points outside a bounded measure are refused:
+        the function does not count there. Without noise=, a point has one value.
         """
         self._run.tell(points, values)
 
     def result(self) -> Integral:
         """Return the integral from all values so far. O(n^3) for each kernel."""
+        self._run.refresh()
         return self._run.result()

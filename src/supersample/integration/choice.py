@@ -46,7 +46,7 @@ def next_points(problem: Problem, taken: Floats, count: int, prior: Prior) -> tu
     smooth kernel alone leaves gaps in which a kink or a step hides.
     """
     pool, known = problem.candidates, taken.shape[0]
-    quiet = prior.ratio <= _NEGLIGIBLE_NOISE * float(prior.kernel.diagonal(pool[:1]).max())
+    quiet = not problem.repeated or prior.ratio <= _NEGLIGIBLE_NOISE * float(prior.kernel.diagonal(pool[:1]).max())
     if quiet:
         count = min(count, pool.shape[0] - known)
     kernel = prior.kernel

@@ -1,7 +1,8 @@
 """Calls of a user's function where `ask` says; each value is kept before the next call."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from supersample.errors import FunctionError, InputError, InputTypeError
 from supersample.integration.integral import Integral
 from supersample.integration.problem import Noise, Options, SelectionMethod
 from supersample.integration.run import Run
+from supersample.integration.saved import Known
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Measure
@@ -41,8 +43,9 @@ def integrate(
     kernel the integral is Student t with n - 1 degrees of freedom, mean m + z^T K^-1 (y - m) and scale
     a^2 [E - z^T K^-1 z + (1 - z^T K^-1 1)^2 / 1^T K^-1 1], where m = 1^T K^-1 y / 1^T K^-1 1 and
     a^2 = (y - m)^T K^-1 (y - m) / (n - 1). Huszar and Duvenaud 2012 (eq. 16 and 22) have m = 0 and a given. Means and variances
-    are averaged over Gaussian, Matern and Laplacian kernels of eight widths, each weighted by its evidence p(y | k). If a value
-    is farther from what the other values predict than the prior allows, `Integral.trusted` is False, and sd is widened.
+    are averaged over Gaussian, Matern and Laplacian kernels of eight widths, without noise and with five sizes of it, each
+    weighted by its evidence p(y | k): noise in the values shows, and widens sd. If a value is farther from what the other
+    values predict than the prior allows, `Integral.trusted` is False, and sd is widened.
 
     f: takes one point (a one-dimensional array) and returns a number; with vectorized=True, takes several points as rows.
 
@@ -52,8 +55,9 @@ def integrate(
     candidates: points at which f may be called; by default 10,000 draws of the measure, or the points of an empirical one (at
     most 10,000 of them if kernels are averaged).
 
-    amplitude: a, if it is known. noise: the standard deviation of the noise in the values of f, 0 by default, or "fit". With
-    noise, f is called again at a point where that lowers the variance most.
+    amplitude: a, if it is known. noise: the standard deviation of the noise in the values of f; 0 if there surely is none,
+    "fit" if there surely is some. If it is left out, either is as likely before there are values, and no point is called twice.
+    With noise, f is called again at a point where that lowers the variance most.
 
     method: how points are selected; the weights are always those of Bayesian quadrature. "sbq" lowers the variance most with
     each point; with smooth kernels it does so by pairs of near points with huge opposite weights, which give large errors for a
@@ -61,8 +65,8 @@ def integrate(
     after each quarter more of calls, and new points are chosen for the fitted kernel.
 
     checkpoint: a file that is written after each call. If it exists, the run resumes from it, and calls f at new points only;
-    a file of another integral is refused. If a call fails, `FunctionError` says so; what is known is in its `integral` and in
-    the file.
+    a file of another measure, kernel or seed is refused, but whether f is the same function is not checked. If a call fails, or
+    its value cannot be saved, `FunctionError` says so; all that is known is in its `integral`.
 
     resume: an earlier result. f is called at n - len(resume) more points only, so that the points are those of a single run
     with n calls. All other arguments are those of the earlier result.
@@ -88,7 +92,7 @@ def integrate(
         if count < len(run):
             raise InputError(f"n counts the points of resume too: it must be at least {len(run)}, got {count}")
     places = run.problem.candidates.shape[0]
-    if count > places and run.problem.noise == 0.0:
+    if count > places and not run.problem.repeated:
         raise InputError(
             f"n must not be more than the {places} candidates, got {count}: a value without noise is known after one call; ask "
             f"for fewer, or pass more candidates"
@@ -98,7 +102,8 @@ def integrate(
         while len(run) < count:
             points = run.known.pending[: count - len(run)]
             if points.shape[0] == 0:
-                points = run.ask(min(count - len(run), run.left_in_round))
+                with _losing_nothing(run, run.known, count):
+                    points = run.ask(min(count - len(run), run.left_in_round))
             if points.shape[0] == 0:
                 break
             _call(run, f, points, count, by_rows=by_rows)
@@ -115,7 +120,27 @@ def _call(run: Run, f: Callable[[Any], Any], points: Floats, count: int, *, by_r
         except BaseException as error:  # an interrupt: it stays what it is, with a note
             error.add_note(_kept(run))
             raise
-        run.tell(part, values)
+        with _losing_nothing(run, run.told(part, values), count):
+            run.tell(part, values)
+
+
+@contextmanager
+def _losing_nothing(run: Run, known: Known, count: int) -> Iterator[None]:
+    """Put what is known into the error if the file cannot be written; if it is the first call that is asked for, nothing is."""
+    try:
+        yield
+    except Exception as error:
+        calls = known.values.size
+        if calls == 0:
+            raise
+        kept = (
+            f"integrate stopped after {calls} of {count} calls; all {calls} values, with those that are not in the checkpoint, "
+            f"are in resume=error.integral: call integrate with it, and with another checkpoint or none."
+        )
+        raise FunctionError(f"{error}. {kept}", run.result(known)) from error
+    except BaseException as error:
+        error.add_note(_values(known))
+        raise
 
 
 def _failed(run: Run, points: Floats, count: int, error: Exception) -> FunctionError:
@@ -133,8 +158,15 @@ def _kept(run: Run) -> str:
         return (
             f"The {len(run)} values before are in {str(run.file.path)!r}: call integrate with the same arguments to continue."
         )
-    known = f"points {run.known.points.tolist()}, values {run.known.values.tolist()}"
-    return f"integrate was stopped after {len(run)} calls; to continue, tell ss.Integration these {known}"
+    return _values(run.known)
+
+
+def _values(known: Known) -> str:
+    """Write out what is known, for an interrupt."""
+    return (
+        f"integrate was stopped after {known.values.size} calls; to continue, tell ss.Integration these points "
+        f"{known.points.tolist()}, values {known.values.tolist()}"
+    )
 
 
 def _one(f: Callable[[Any], Any], points: Floats) -> Floats:

@@ -10,7 +10,7 @@ from supersample._typing import Floats, PointsLike
 from supersample._validation import check_points
 from supersample.errors import InputError
 from supersample.integration.marginal import Marginal
-from supersample.integration.posterior import Posterior, posterior_of
+from supersample.integration.posterior import Posterior, in_units, posterior_of
 from supersample.integration.problem import Problem
 from supersample.kernels import Kernel
 from supersample.measures import Empirical
@@ -26,7 +26,7 @@ class Integral:
     mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
     trusted: False if the values contradict the prior, or are too few to show it; the note says why, and sd is widened.
     kernel, amplitude, noise: the most likely prior, f = m + amplitude g with g ~ GP(0, kernel), and the standard deviation of
-    the noise in the values. kernels: all that the result is averaged over, with their shares, largest first.
+    the noise in the values, given or inferred. kernels: all that the result is averaged over, with their shares, largest first.
     note: also what replaced the measure, or why there are fewer calls than asked for.
 
     Memory O(n^2) for each of the kernels and n calls, and O(N d) for N candidates of d columns.
@@ -84,7 +84,8 @@ class Integral:
         For one kernel, f(x) has mean m + k(x, X) K^-1 (y - m) and variance a^2 [k(x, x) - k(x, X) K^-1 k(X, x) +
         (1 - k(x, X) K^-1 1)^2 / 1^T K^-1 1] (n - 1) / (n - 3): eq. 10 and 11 of Huszar and Duvenaud 2012 for a prior whose mean
         m and amplitude a are integrated out. Means and variances are averaged over kernels as those of the integral are, and
-        widened as it is. O(n^2) for each row and kernel.
+        widened as it is. Noise is no part of f. Points may lie outside a bounded measure: f was not called there, so sd is
+        larger the farther they are, and a prior that fits inside may not fit there. O(n^2) for each row and kernel.
         """
         rows = np.ascontiguousarray(check_points(x, "x", width=self.points.shape[1]), dtype=np.float64)
         return self.posterior.predict(rows)
@@ -97,10 +98,12 @@ class Integral:
         """Return the integral with its standard deviation, the number of calls, the prior, and what speaks against it."""
         kernels = self.kernels
         more, calls = len(kernels) - 1, f"{len(self):,} call{'s' * (len(self) != 1)}"
-        others = f", {kernels[0][0]:.0%} of the evidence; {more} other kernel{'s' * (more != 1)} averaged" * (more > 0)
+        share = next(share for share, kernel in kernels if kernel == self.kernel)
+        others = f", {share:.0%} of the evidence; {more} other kernel{'s' * (more != 1)} averaged" * (more > 0)
+        noise = f"noise {self.noise:.2g}, " * (self.noise > 0.0)
         lines = [
             f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {calls} of the function",
-            f"  prior    amplitude {self.amplitude:.4g}, {self.kernel!r}{others}",
+            f"  prior    amplitude {self.amplitude:.4g}, {noise}{self.kernel!r}{others}",
             *([] if self.trusted else ["  trusted  no"]),
             *([f"  note     {self.note}"] if self.note else []),
         ]
@@ -121,7 +124,7 @@ def integral_of(problem: Problem, points: Floats, values: Floats, note: str = ""
     results = [_linear(problem, part, found.grain) for part in found.parts]
     weights = np.stack([each[0] for each in results])
     shares = np.array([each[1] for each in results])
-    means = weights @ ((values - found.centre) / found.unit)
+    means = weights @ in_units(values, found.centre, found.unit)
     mean = float(found.shares @ means)
     spread = found.shares * (means - mean) ** 2
     with np.errstate(invalid="ignore"):  # an infinite variance

@@ -18,11 +18,15 @@ _LEAST = 1e-12
 
 
 class Prior(NamedTuple):
-    """f = m + a g with g ~ GP(0, k), m flat; a is flat in log a if amplitude is None. ratio: variance of the noise / a^2."""
+    """f = m + a g with g ~ GP(0, k), m flat; a is flat in log a if amplitude is None. ratio: variance of the noise / a^2.
+
+    odds: its probability before there are values, beside that of the other priors.
+    """
 
     kernel: Kernel
     ratio: float
     amplitude: float | None
+    odds: float = 1.0
 
 
 class Residuals(NamedTuple):
@@ -40,7 +44,7 @@ class Marginal:
     with n - 1 degrees of freedom, or Gaussian if the amplitude is given.
 
     root: L with L L^T = K; ones: L^-1 1; rest: L^-1 (y - m). freedom: n - 1, or infinity if the amplitude is given.
-    evidence: log p(y) up to a constant that is the same for all kernels.
+    evidence: log p(y) of the prior times its odds, up to a constant that is the same for all priors.
     """
 
     prior: Prior
@@ -106,17 +110,18 @@ class Marginal:
         return Residuals(standardised, _log_density(standardised, self.freedom - 1.0) + 0.5 * np.log(q / left))
 
 
-def marginal(prior: Prior, points: Floats, values: Floats, grain: float) -> Marginal | None:
-    """Return the posterior of f, or None if K cannot be factored. grain: the rounding error of the values. O(n^3).
+def marginal(prior: Prior, points: Floats, gram: Floats, values: Floats, grain: float) -> Marginal | None:
+    """Return the posterior of f, or None if K cannot be factored. O(n^3).
+
+    gram: the kernel between the points, without noise. grain: the rounding error of the values.
 
     The evidence is -log|K| / 2 - log(1^T K^-1 1) / 2 - (n - 1) log((y - m)^T K^-1 (y - m)) / 2.
     """
     size = values.size
-    gram = np.empty((size, size))
-    prior.kernel.fill(points, points, gram)
-    gram[np.diag_indices_from(gram)] += prior.ratio + _JITTER * float(np.diag(gram).max())
+    noisy = gram.copy()
+    noisy[np.diag_indices_from(gram)] += prior.ratio + _JITTER * float(np.diag(gram).max())
     try:
-        root = linalg.cholesky(gram, lower=True, check_finite=False)
+        root = linalg.cholesky(noisy, lower=True, check_finite=False)
     except linalg.LinAlgError:
         return None
     both = linalg.solve_triangular(root, np.column_stack([np.ones(size), values]), lower=True, check_finite=False)
@@ -125,7 +130,7 @@ def marginal(prior: Prior, points: Floats, values: Floats, grain: float) -> Marg
     mean = float(ones @ half) / precision
     rest = half - mean * ones
     square = max(float(rest @ rest), size * grain**2)
-    evidence = -float(np.log(np.diag(root)).sum()) - 0.5 * np.log(precision)
+    evidence = np.log(prior.odds) - float(np.log(np.diag(root)).sum()) - 0.5 * np.log(precision)
     if prior.amplitude is not None:
         amplitude, freedom = prior.amplitude, np.inf
         evidence -= 0.5 * square / amplitude**2 + (size - 1) * np.log(amplitude)

@@ -1,6 +1,7 @@
 """The posterior of f averaged over kernels by their evidence, and what leave-one-out residuals say about it."""
 
 from dataclasses import dataclass
+from itertools import groupby
 
 import numpy as np
 from scipy import special
@@ -10,7 +11,7 @@ from supersample.errors import InputError
 from supersample.integration.marginal import Marginal, Prior, marginal, tail
 from supersample.integration.problem import Problem
 
-__all__ = ["Posterior", "most_likely", "posterior_of"]
+__all__ = ["Posterior", "in_units", "most_likely", "posterior_of"]
 
 #: Kernels with a smaller share of the evidence are dropped: each costs an integral of its kernel.
 _SMALLEST_SHARE = 1e-4
@@ -66,7 +67,7 @@ def posterior_of(problem: Problem, points: Floats, values: Floats) -> Posterior:
     """Return the posterior under all kernels of the problem, each weighted by its evidence. O(n^3) for each."""
     centre, unit, equal = _scale(values)
     grain = float(np.finfo(float).eps * np.abs(values).max() / unit)
-    parts, shares = _averaged(problem, points, (values - centre) / unit, unit, grain)
+    parts, shares = _averaged(problem, points, in_units(values, centre, unit), unit, grain)
     kept = shares > _SMALLEST_SHARE
     parts, shares = [part for part, keep in zip(parts, kept, strict=True) if keep], shares[kept] / shares[kept].sum()
     residuals = np.empty(0) if equal or values.size < _FEWEST else _residuals(parts, shares)
@@ -78,8 +79,13 @@ def most_likely(problem: Problem, points: Floats, values: Floats) -> Prior:
     """Return the prior with the largest evidence."""
     centre, unit, _ = _scale(values)
     grain = float(np.finfo(float).eps * np.abs(values).max() / unit)
-    parts, shares = _averaged(problem, points, (values - centre) / unit, unit, grain)
+    parts, shares = _averaged(problem, points, in_units(values, centre, unit), unit, grain)
     return parts[int(np.argmax(shares))].prior
+
+
+def in_units(values: Floats, centre: float, unit: float) -> Floats:
+    """Return (values - centre) / unit, by halves: the difference of two numbers near the largest does not fit into float64."""
+    return np.asarray((0.5 * values - 0.5 * centre) / (0.5 * unit))
 
 
 def _scale(values: Floats) -> tuple[float, float, bool]:
@@ -87,16 +93,26 @@ def _scale(values: Floats) -> tuple[float, float, bool]:
 
     In this unit values of any size can be squared. Mean and amplitude are integrated out, so it changes nothing else.
     """
-    centre = float(np.mean(values))
-    unit = float(np.abs(values - centre).max())
+    centre = float((values / values.size).sum())  # the sum of the values themselves may not fit into float64
+    unit = min(2.0 * float(np.abs(0.5 * values - 0.5 * centre).max()), float(np.abs(values).max()))
     equal = bool(unit <= 4.0 * np.finfo(float).eps * abs(centre))
     return centre, (abs(centre) or 1.0) if equal else unit, equal
 
 
 def _averaged(problem: Problem, points: Floats, scaled: Floats, unit: float, grain: float) -> tuple[list[Marginal], Floats]:
-    """Return the posterior under each prior, and its share of the evidence."""
-    found = [marginal(prior, points, scaled, max(grain, _FINEST)) for prior in problem.priors(scaled, unit)]
-    parts = [part for part in found if part is not None]
+    """Return the posterior under each prior that can matter, and its share of the evidence.
+
+    Priors of one kernel follow each other and share its matrix. Those with too little evidence are dropped on the way, since
+    each holds n^2 numbers.
+    """
+    parts: list[Marginal] = []
+    for kernel, priors in groupby(problem.priors(scaled, unit), key=lambda prior: prior.kernel):
+        gram = np.empty((scaled.size, scaled.size))
+        kernel.fill(points, points, gram)
+        found = [marginal(prior, points, gram, scaled, max(grain, _FINEST)) for prior in priors]
+        parts += [part for part in found if part is not None]
+        least = max((part.evidence for part in parts), default=0.0) + np.log(_SMALLEST_SHARE)
+        parts = [part for part in parts if part.evidence >= least]
     if not parts:
         raise InputError(
             f"kernel must be positive definite: its matrix of the {scaled.size} points has negative eigenvalues; use another"
@@ -131,14 +147,14 @@ def _judged(residuals: Floats, count: int, *, equal: bool, known: bool) -> tuple
     """
     if equal and count > 1:
         return 1.0, False, "All values are equal, so nothing shows how much the function varies between the points."
+    few = f"{count} value{'s' * (count != 1)} cannot show whether the prior fits: that takes {_ENOUGH} at least."
     if count < _FEWEST:
-        needs = "" if known else f": an unknown amplitude takes {_FEWEST} values at least"
-        return 1.0, False, f"{count} value{'s' * (count != 1)} cannot show whether the prior fits{needs}."
+        endless = "" if known else f" With fewer than {_FEWEST} the standard deviation of an unknown amplitude is infinite."
+        return 1.0, False, few + endless
     worst, typical = float(np.abs(residuals).max()), float(np.sqrt(np.mean(residuals**2)))
     widening = max(1.0, typical, worst / _largest(count, 0.5))
     if worst <= _largest(count, 1.0 - _FALSE_ALARMS):
-        few = f"{count} values are too few to show whether the prior fits." if count < _ENOUGH else ""
-        return widening, not few, few
+        return widening, count >= _ENOUGH, few if count < _ENOUGH else ""
     return (
         widening,
         False,

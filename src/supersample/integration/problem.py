@@ -20,7 +20,7 @@ from supersample.measures import Empirical, Measure
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.candidates import drawn_where_open
 
-__all__ = ["METHODS", "Noise", "Options", "Problem", "SelectionMethod", "new_problem"]
+__all__ = ["METHODS", "Noise", "Options", "Problem", "SelectionMethod", "check_inside", "new_problem"]
 
 SelectionMethod = Literal["wkh", "sbq", "herd"]
 METHODS = ("wkh", "sbq", "herd")
@@ -33,13 +33,19 @@ _SMOOTHNESS = (2.5, 1.5, 0.5)
 #: Widths of the kernels that are averaged, in medians of the distance between two draws of the measure.
 _WIDTHS = tuple(2.0**power for power in range(-4, 4))
 #: Ratios of the variance of unknown noise to the square of the amplitude.
-_RATIOS = tuple(10.0**power for power in range(-6, 2))
+_RATIOS = tuple(10.0**power for power in range(-8, 2))
+#: The same where nobody said that there is noise: coarser, since there are 32 kernels for each.
+_POSSIBLE = _RATIOS[::2]
+#: Probability that there is none, if nobody said so.
+_QUIET = 0.5
 #: Amplitudes beside known noise, in standard deviations of the values.
 _AMPLITUDES = tuple(2.0**power for power in range(-5, 4))
 #: Noise assumed before there are values, as a share of the amplitude.
 _UNKNOWN = 0.1
 #: Amplitudes and noises lie between 1 / _LARGEST and _LARGEST, so that the square of their ratio fits into float64.
 _LARGEST = 1e75
+#: Arrays of up to so many numbers are shown in messages.
+_SHORT = 6
 
 
 @dataclass(frozen=True)
@@ -78,7 +84,8 @@ class Problem:
 
     measure: what the user gave; target: the same, or draws if it has no closed form for the kernel; choosing: what points are
     chosen by, the target or fewer of its points. kernels: those averaged, each family in all widths, or one. noise: None if it
-    is to be fitted. asked: what the user asked for, as plain values that can be compared and stored.
+    is to be inferred. repeated: whether f may be called at a point again, since there is noise for sure. asked: what the user
+    asked for, as plain values that can be compared and stored.
     """
 
     measure: Measure
@@ -88,6 +95,7 @@ class Problem:
     kernels: tuple[Kernel, ...]
     amplitude: float | None
     noise: float | None
+    repeated: bool
     method: str
     seed: Seed
     note: str
@@ -96,14 +104,18 @@ class Problem:
     @property
     def depends_on_values(self) -> bool:
         """Whether where to call f next depends on its values so far."""
-        return len(self.kernels) > 1 or self.noise is None or (self.noise > 0.0 and self.amplitude is None)
+        return len(self.kernels) > 1 or (self.repeated and (self.noise is None or self.amplitude is None))
 
     @property
     def first(self) -> Prior:
         """The prior that points are chosen by before there are values: the roughest kernel of medium width."""
         kernel = self.kernels[0] if len(self.kernels) == 1 else self.kernels[-len(_WIDTHS) + _WIDTHS.index(1.0)]
-        known = self.noise is not None and (self.noise == 0.0 or self.amplitude is not None)
-        ratio = (self.noise / (self.amplitude or 1.0)) ** 2 if known and self.noise is not None else _UNKNOWN**2
+        if not self.repeated:
+            ratio = 0.0
+        elif self.noise is None or self.amplitude is None:
+            ratio = _UNKNOWN**2
+        else:
+            ratio = (self.noise / self.amplitude) ** 2
         return Prior(kernel, ratio, self.amplitude)
 
     def rough(self, kernel: Kernel) -> Kernel:
@@ -115,8 +127,11 @@ class Problem:
     def priors(self, values: Floats, unit: float) -> list[Prior]:
         """Return all priors for values in this unit."""
         amplitude = None if self.amplitude is None else self.amplitude / unit
-        if self.noise is None:
+        if self.noise is None and self.repeated:
             return [Prior(kernel, ratio, amplitude) for kernel in self.kernels for ratio in _RATIOS]
+        if self.noise is None:
+            noises = [(0.0, _QUIET), *((ratio, (1.0 - _QUIET) / len(_POSSIBLE)) for ratio in _POSSIBLE)]
+            return [Prior(kernel, ratio, amplitude, odds) for kernel in self.kernels for ratio, odds in noises]
         if self.noise == 0.0:
             return [Prior(kernel, 0.0, amplitude) for kernel in self.kernels]
         noise = self.noise / unit
@@ -141,12 +156,23 @@ def new_problem(measure: Measure, options: Options, random_state: RandomState, s
         kernel.check_width(measure.dimension)
     kernels[0].check_on(pool)
     target, drawn = drawn_where_open(measure, kernels[0], own)
-    noise = None if options.noise == "fit" else float(options.noise or 0.0)
+    noise = None if options.noise is None or options.noise == "fit" else float(options.noise)
     return Problem(
         measure, target, target if choosing is measure else choosing, pool, kernels,
-        None if options.amplitude is None else float(options.amplitude), noise, options.method or "wkh", own,
+        None if options.amplitude is None else float(options.amplitude), noise, options.noise not in (None, 0.0),
+        options.method or "wkh", own,
         " ".join(filter(None, [alike, drawn])), _asked(measure, options, own if repeats else None),
     )  # fmt: skip
+
+
+def check_inside(measure: Measure, points: Floats, name: str) -> None:
+    """Refuse points at which the function does not count, since the measure has no mass near them."""
+    out = np.flatnonzero(~measure.contains(points))
+    if out.size:
+        raise InputError(
+            f"{name} must lie inside the measure, where the function counts, got {points[out[0]].tolist()} in row {out[0]} of "
+            f"{name}, outside of {type(measure).__name__}; leave it out, or integrate over a measure that contains it"
+        )
 
 
 def _pool(measure: Measure, options: Options, seed: Seed) -> tuple[Floats, Measure]:
@@ -157,6 +183,7 @@ def _pool(measure: Measure, options: Options, seed: Seed) -> tuple[Floats, Measu
         choosing = measure.sampled(_CANDIDATES, seed.child("choosing").sequence())
     if options.candidates is not None:
         pool = np.array(check_points(options.candidates, "candidates", width=measure.dimension), dtype=np.float64)
+        check_inside(measure, pool, "candidates")
     elif isinstance(choosing, Empirical):
         pool = choosing.points
     else:
@@ -200,27 +227,30 @@ def _asked(measure: Measure, options: Options, seed: Seed | None) -> dict[str, A
     fixed = options.fixed()
     named = options.kernel if isinstance(options.kernel, str) else None
     return {
-        "measure": _described(measure),
+        "measure": {"type": type(measure).__name__, **_parameters(measure)},
         "kernel": named if fixed is None else repr(fixed),
         "amplitude": None if options.amplitude is None else float(options.amplitude),
-        "noise": options.noise if isinstance(options.noise, str) else float(options.noise or 0.0),
+        "noise": options.noise if options.noise is None or isinstance(options.noise, str) else float(options.noise),
         "method": options.method or "wkh",
-        "candidates": None if options.candidates is None else _digest(np.asarray(options.candidates, dtype=np.float64)),
+        "candidates": None if options.candidates is None else _array(np.asarray(options.candidates, dtype=np.float64)),
         "random_state": None if seed is None else json.dumps([seed.entropy, *seed.path]),
     }
 
 
-def _described(measure: Measure) -> str:
-    """Return type and parameters of a measure; arrays by a digest."""
-    parts = {
-        name: _digest(value) if isinstance(value, np.ndarray) else repr(getattr(value, "identity", value))
+def _parameters(measure: Measure) -> dict[str, str]:
+    """Return the parameters of a measure in words."""
+    return {
+        name: _array(value) if isinstance(value, np.ndarray) else repr(getattr(value, "identity", value))
         for name, value in sorted(vars(measure).items())
     }
-    return f"{type(measure).__name__} {json.dumps(parts)}"
 
 
-def _digest(array: Floats) -> str:
-    return hashlib.sha256(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+def _array(array: Floats) -> str:
+    """Return a short array as its numbers, a long one as its shape and a digest of its numbers."""
+    if array.size <= _SHORT:
+        return repr(array.tolist())
+    digest = hashlib.sha256(repr(array.shape).encode() + np.ascontiguousarray(array).tobytes()).hexdigest()[:16]
+    return f"{' x '.join(map(str, array.shape))} numbers, digest {digest}"
 
 
 def _positive(value: Any, name: str, *, or_zero: bool = False) -> None:

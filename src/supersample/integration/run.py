@@ -14,7 +14,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.integration.choice import next_points, round_end
 from supersample.integration.integral import Integral, integral_of
 from supersample.integration.posterior import most_likely
-from supersample.integration.problem import Options, Problem, new_problem
+from supersample.integration.problem import Options, Problem, check_inside, new_problem
 from supersample.integration.saved import File, Known, check_same
 
 __all__ = ["Run"]
@@ -90,24 +90,29 @@ class Run:
         width = self.problem.measure.dimension
         given = np.atleast_2d(np.asarray(points)) if np.ndim(values) == 0 else points
         rows = np.ascontiguousarray(check_points(given, "points", width=width), dtype=np.float64)
+        check_inside(self.problem.measure, rows, "points")
         numbers = _numbers(values, rows)
         with self.file.alone():
             self.refresh()
-            known = self.known
-            joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
-            if self.problem.noise == 0.0:
-                joined = _once(*joined)
-            waiting = list(known.pending)
-            for row in rows:
-                place = next((each for each, other in enumerate(waiting) if np.array_equal(row, other)), None)
-                if place is not None:
-                    waiting.pop(place)
-            self.keep(Known(*joined, np.array(waiting).reshape(-1, width)))
+            self.keep(self.told(rows, numbers))
 
-    def result(self) -> Integral:
-        """Return the integral from all values so far."""
-        self.refresh()
-        return integral_of(self.problem, self.known.points, self.known.values, self.note)
+    def told(self, rows: Floats, numbers: Floats) -> Known:
+        """Return what is known with these values."""
+        known = self.known
+        joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])
+        if not self.problem.repeated:
+            joined = _once(*joined)
+        waiting = list(known.pending)
+        for row in rows:
+            place = next((each for each, other in enumerate(waiting) if np.array_equal(row, other)), None)
+            if place is not None:
+                waiting.pop(place)
+        return Known(*joined, np.array(waiting).reshape(-1, rows.shape[1]))
+
+    def result(self, known: Known | None = None) -> Integral:
+        """Return the integral from all values so far, or from those known elsewhere."""
+        held = self.known if known is None else known
+        return integral_of(self.problem, held.points, held.values, self.note)
 
     def refresh(self) -> None:
         """Take what the file holds: another process may have told values since."""

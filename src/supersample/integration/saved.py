@@ -110,7 +110,7 @@ def check_same(path: Path | None, theirs: Mapping[str, Any], ours: Mapping[str, 
     """Refuse a file that belongs to another problem. A random_state that was left out is that of the file."""
     different = [key for key in ours if theirs.get(key) != ours[key] and not (key == "random_state" and ours[key] is None)]
     if different:
-        shown = ", ".join(f"{key}: {_short(theirs.get(key))} then, {_short(ours[key])} now" for key in different)
+        shown = ", ".join(_difference(key, theirs.get(key), ours[key]) for key in different)
         raise MismatchError(
             f"checkpoint {str(path)!r} belongs to another integral ({shown}); pass the same arguments, or another file"
         )
@@ -125,6 +125,19 @@ def _unpacked(contents: Contents) -> Saved:
     state = Known(*known)
     state.check()
     return Saved(header["asked"], seed, state)
+
+
+def _difference(key: str, then: Any, now: Any) -> str:
+    """Say what differs: of two measures of one type only the parameters that do, those of the user's before derived ones."""
+    if isinstance(then, Mapping) and isinstance(now, Mapping):
+        if then.get("type") != now["type"]:
+            return f"{key}: {then.get('type')} then, {now['type']} now"
+        names = [name for name in now if then.get(name) != now[name]]
+        return ", ".join(
+            f"{name} of the {key}: {then.get(name)} then, {now[name]} now"
+            for name in [name for name in names if not name.startswith("_")] or names
+        )
+    return f"{key}: {_short(then)} then, {_short(now)} now"
 
 
 def _short(value: Any) -> str:

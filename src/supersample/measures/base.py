@@ -7,7 +7,7 @@ import numpy as np
 
 from supersample._random import Seed, as_seed
 from supersample._threads import cut, map_blocks
-from supersample._typing import Floats, PointsLike, RandomState
+from supersample._typing import Floats, Mask, PointsLike, RandomState
 from supersample._validation import check_count, check_points
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, Sum, as_kernel
@@ -72,6 +72,10 @@ class Measure(ABC):
     def energy(self, kernel: KernelLike) -> float:
         """Return E = E k(x, x'), for two independent draws of the measure."""
         return float(sum(factor * self._energy(term) for factor, term in _terms(self._checked(kernel))))
+
+    def contains(self, points: PointsLike) -> Mask:
+        """Return for each row whether the measure can have mass there: everywhere, unless it is bounded."""
+        return np.ones(check_points(points, "points", width=self.dimension).shape[0], dtype=np.bool_)
 
     def sample(self, n: int, random_state: RandomState = None) -> Floats:
         """Return n independent draws, as n rows."""

@@ -5,7 +5,8 @@ import numpy.typing as npt
 from scipy import special
 
 from supersample._random import Seed
-from supersample._typing import Floats
+from supersample._typing import Floats, Mask, PointsLike
+from supersample._validation import check_points
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.kernels import Gaussian, Kernel
 from supersample.measures.base import Measure
@@ -15,6 +16,9 @@ __all__ = ["Uniform"]
 
 #: Longest side; its square, in bandwidths, fits into float64.
 _LONGEST = 1e100
+
+#: Points may be outside the box by this share of its numbers: they are computed, 3 * 0.1 is not 0.3.
+_ROUNDING = 1e-14
 
 #: Below this length, in bandwidths, the Gaussian kernel equals to rounding a polynomial that this many nodes integrate.
 _SHORT, _NODES = 0.5, 20
@@ -51,6 +55,12 @@ class Uniform(Measure):
     def dimension(self) -> int:
         """The number of axes."""
         return int(self.low.size)
+
+    def contains(self, points: PointsLike) -> Mask:
+        """Return for each row whether it lies in the box, whose edges count, to rounding."""
+        rows = check_points(points, "points", width=self.dimension)
+        slack = _ROUNDING * np.maximum(self.high - self.low, np.maximum(np.abs(self.low), np.abs(self.high)))
+        return np.asarray(((rows >= self.low - slack) & (rows <= self.high + slack)).all(axis=1))
 
     def _draw(self, n: int, seed: Seed) -> Floats:
         return seed.generator().uniform(self.low, self.high, (n, self.dimension))
