@@ -132,7 +132,7 @@ def test_columns_that_the_sides_take_for_different_things_are_not_compared():
 def test_types_that_hold_the_same_values_are_compared():
     rng = np.random.default_rng(6)
     other = table(
-        2,
+        3,
         x=rng.normal(size=1_500).astype(np.float32),
         n=rng.integers(0, 900, 1_500).astype(float),
         price=rng.lognormal(size=1_500),
