@@ -15,6 +15,7 @@ from supersample.report.view import view_of
 from supersample.summary.comparison import gain_in_words
 
 N = 2_400
+WEIGHT = "how many"
 
 
 def _numbers(rng):
@@ -36,6 +37,9 @@ TABLES = {
     "copies": lambda rng: {"x": np.repeat(rng.normal(size=N // 4), 4), "y": np.tile(rng.normal(size=N // 4), 4)},
     "constant": lambda rng: {**_numbers(rng), "same": np.full(N, 7)},
     "times and ids": lambda rng: {**_numbers(rng), "when": _days(rng), "order_id": np.arange(N) + 10**6},
+    "tied values": lambda rng: {"age": rng.normal(40, 12, N).round(), "rating": rng.integers(1, 6, N)},
+    "weights": lambda rng: {"x": rng.normal(size=N), "y": rng.normal(size=N), WEIGHT: rng.exponential(size=N) ** 3},
+    "a heap": lambda rng: {f"x{place}": np.append(rng.normal(size=N - 120), rng.normal(4.5, 0.1, 120)) for place in range(3)},
     "odd rows": lambda rng: with_oddities(N, 3)[0],
     "groups": lambda rng: with_groups(N, 3)[0],
 }
@@ -49,11 +53,30 @@ def made(name, seed=0):
     return pa.table({key: pa.array(values, from_pandas=True) for key, values in found.items()})
 
 
+def shares_of(table):
+    weights = table[WEIGHT].to_numpy() if WEIGHT in table.column_names else np.ones(N)
+    return weights / weights.sum()
+
+
+def told(table):
+    """Return a table, its summary, its points and the share of each row."""
+    weight = WEIGHT if WEIGHT in table.column_names else None
+    summary = ss.summarize(table, 25, 6, random_state=0, weight=weight)
+    return table, summary, summary.encode(table), shares_of(table)
+
+
 @pytest.fixture(params=TABLES)
 def case(request):
+    return told(made(request.param))
+
+
+@pytest.fixture(params=["tied values", "weights", "odd rows", "groups"])
+def merged(request):
     table = made(request.param)
-    summary = ss.summarize(table, 25, 6, random_state=0)
-    return table, summary, summary.encode(table)
+    weight = WEIGHT if WEIGHT in table.column_names else None
+    left = ss.summarize(table.slice(0, 1_100), 25, 6, random_state=0, weight=weight)
+    summary = left.merge(ss.summarize(table.slice(1_100), like=left))
+    return table, summary, summary.encode(table), shares_of(table)
 
 
 def number(text):
@@ -61,13 +84,13 @@ def number(text):
 
 
 def test_the_terminal(case):
-    _, summary, points = case
+    _, summary, points, shares = case
     chosen, weights = points[summary.prototypes["_row"].to_numpy()], summary.weights()
     first, second, third = str(summary).splitlines()[:3]
     gram = summary.kernel(points)
-    equal = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel))
-    exact = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel, weight_x=weights))
-    random = np.sqrt((np.diag(gram).mean() - gram.mean()) * N / (N - 1) * (1 / 25 - 1 / N))
+    equal = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel, weight_y=shares))
+    exact = np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel, weight_x=weights, weight_y=shares))
+    random = np.sqrt((shares @ np.diag(gram) - shares @ gram @ shares) * N / (N - 1) * (1 / 25 - 1 / N))
     said = re.fullmatch(r"  MMD +(\S+) \(exact\); (\S+) with equal weights; (\S+) for 25 random rows", second)
     assert number(said[1]) == pytest.approx(exact, rel=1e-3)
     assert number(said[2]) == pytest.approx(equal, rel=6e-3)
@@ -78,34 +101,62 @@ def test_the_terminal(case):
     assert (number(good[1]) if good else N) == pytest.approx(known, rel=0.5)
     kinds = summary.criticisms["_kind"].to_pylist()
     told = ", ".join(f"{kinds.count(each)} {each}" for each in ("missed", "rare") if each in kinds)
-    assert third == f"  criticisms  {len(kinds)} rows that they do not show: {told}"
+    fewer = " (6 requested; no other row is missed or rare)" if len(kinds) < 6 else ""
+    assert third == f"  criticisms  {len(kinds)} rows that they do not show: {told}{fewer}"
 
 
 def test_shares_of_prototypes_and_criticisms(case):
-    _, summary, points = case
+    check_shares(*case[1:])
+
+
+def test_shares_of_prototypes_and_criticisms_of_a_merge(merged):
+    check_shares(*merged[1:])
+
+
+def check_shares(summary, points, shares):
     view = view_of(summary)
     near = np.linalg.norm(points[:, None] - points[summary.prototypes["_row"].to_numpy()], axis=2)
-    shares = dict(zip(summary.prototypes["_row"].to_pylist(), np.bincount(near.argmin(axis=1), minlength=25) / N, strict=True))
+    own = np.bincount(near.argmin(axis=1), weights=shares, minlength=25)
+    own = dict(zip(summary.prototypes["_row"].to_pylist(), own, strict=True))
     tied = (near == near.min(axis=1)[:, None]).sum(axis=1).max() > 1
     for card in view.prototypes.cards:
-        assert tied or card.share == pytest.approx(shares[card.row], abs=1e-9)
-    distances = np.sort(np.linalg.norm(points[:, None] - points, axis=2), axis=1)
+        assert tied or card.share == pytest.approx(own[card.row], abs=1e-9)
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    sixth = np.partition(distances, 6, axis=1)[:, 6]
+    low, high = np.quantile(sixth, [0.25, 0.75])
+    differ = np.where(distances > 1e-9, distances, np.inf).min(axis=1)
+    before = np.inf
     for card, row in zip(view.criticisms.cards, summary.criticisms.to_pylist(), strict=True):
-        away = np.linalg.norm(points - points[card.row], axis=1)
-        nearer = np.mean(away < near.min(axis=1) - 1e-9)
+        away = distances[card.row]
+        nearer, tied = (shares @ (away < near.min(axis=1) + more) for more in (-1e-9, 1e-9))
         said = re.search(r"(?:([\d.]+)%|Almost none) of the data is nearer to this row than to any prototype", card.why)
-        assert float(said[1] or 0) / 100 == pytest.approx(nearer, abs=0.0051 if nearer >= 0.01 else 0.0006)
-        if row["_kind"] == "rare":  # few rows are like it: its sixth neighbour is farther than that of most rows
-            assert distances[card.row, 6] > np.median(distances[:, 6])
-        else:  # its group has no prototype: one is at least twice as far from it as most of the group
-            group = away[away * 2 < near.min(axis=1)]
-            assert near[card.row].min() >= 2 * np.quantile(group, 0.5)
-            assert len(group) >= 7
+        rounding = 0.0051 if nearer >= 0.01 else 0.0006
+        assert nearer - rounding <= float(said[1] or 0) / 100 <= tied + rounding
         assert row["_witness"] >= 0
+        if row["_kind"] == "rare":  # few rows are like it: it is among the last of a hundred, or far out of the usual range
+            assert sixth[card.row] > min(np.quantile(sixth, 0.98), max(high + 2.5 * (high - low), 1e-6))
+            assert (away < high).sum() <= 7
+            continue
+        # Its group has no prototype; what else is within twice its radius, or the usual distance, is a quarter of it.
+        group = away * 2 < near.min(axis=1)
+        others = away <= max(2 * np.quantile(away[group], 0.9), 1.4 * np.median(differ))
+        assert shares[group].sum() >= 0.001
+        assert shares[group].sum() ** 2 / (shares[group] ** 2).sum() > 6.5
+        assert shares @ (others & ~group) <= 0.25 * shares[group].sum()
+        assert (others & ~group).sum() <= 0.25 * group.sum()
+        assert row["_witness"] >= 0.05 * shares[group].sum()
+        assert row["_share"] <= before  # the largest first
+        before = row["_share"]
 
 
 def _values(table, name):
     return table[name].to_pandas()
+
+
+def _scores(table, name, value):
+    """A column as numbers: of a category, whether it has the value that is named in quotes."""
+    values = _values(table, name)
+    return (values == value.strip("'")).astype(float) if value else values.astype(float)
 
 
 def _check_words(words, left, right):
@@ -160,8 +211,8 @@ def test_what_changed_and_the_rows_that_show_it(change):
     assert known >= 1
     for pair in found.pairs:  # of normal scores, near Spearman's
         for side, said in ((left, pair.before), (right, pair.after)):
-            frame = side.select(list(pair.columns)).to_pandas().astype(float)
-            assert said == pytest.approx(frame.corr("spearman").iloc[0, 1], abs=0.06)
+            one, two = (_scores(side, name, value) for name, value in zip(pair.columns, pair.values, strict=True))
+            assert said == pytest.approx(one.corr(two, "spearman"), abs=0.06)
     for rows, mine, other in ((found.left_rows, left, right), (found.right_rows, right, left)):
         for row in rows.to_pylist():
             assert mine.slice(row["_row"], 1).to_pylist()[0] == {key: row[key] for key in mine.column_names} or any(

@@ -1,10 +1,13 @@
 """Criticisms of two kinds: groups that the prototypes lack, and rows far from everything."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import supersample as ss
 from oddities import with_groups, with_oddities
+from supersample.kernels import Gaussian
 from supersample.selection.stream import rare
 from supersample.selection.stream.rows import Rows
 
@@ -12,6 +15,11 @@ from supersample.selection.stream.rows import Rows
 def rows_of(points, first=0):
     n = len(points)
     return Rows(points, np.arange(first, first + n), np.full(n, 0.5), np.ones(n, dtype=np.int64))
+
+
+def mapping(transform):
+    """A feature map of points whose distances are their own."""
+    return SimpleNamespace(transform=transform, kernel=Gaussian(1.0))
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -47,6 +55,87 @@ def test_a_cloud_without_groups_has_none_that_are_missed(width):
     data = np.random.default_rng(width).normal(size=(9_000, width))
     found = ss.summarize(data, prototypes=20, criticisms=10, random_state=0).criticisms
     assert set(found["_kind"].to_pylist()) == {"rare"}
+
+
+#: Tables without groups apart: values on a grid, ties beside a continuum, few prototypes and many, weights of all sizes.
+PLAIN = {
+    "ages and ratings": lambda rng: {"age": rng.normal(40, 12, 1_500).round(), "rating": rng.integers(1, 6, 1_500)},
+    "ages and children": lambda rng: {"age": rng.normal(40, 12, 1_500).round(), "kids": rng.poisson(1.2, 1_500)},
+    "ratings": lambda rng: {"rating": rng.integers(1, 6, 1_500), "kids": rng.poisson(1.2, 1_500)},
+    "ages": lambda rng: {"age": rng.normal(40, 12, 1_500).round()},
+    "normal": lambda rng: {"x": rng.normal(size=1_500)},
+    "uniform": lambda rng: {"x": rng.random(1_500)},
+    "normal of two kinds": lambda rng: {"x": rng.normal(size=1_500), "kind": rng.choice(["a", "b"], 1_500)},
+    "weights": lambda rng: {"x": rng.normal(size=1_500), "w": rng.exponential(size=1_500) ** 3},
+}
+
+
+@pytest.mark.parametrize("prototypes", [20, 100])
+@pytest.mark.parametrize("name", PLAIN)
+def test_ordinary_tables_have_no_groups_that_are_missed(name, prototypes):
+    for seed in range(3):
+        table = PLAIN[name](np.random.default_rng(seed))
+        weight = "w" if "w" in table else None
+        found = ss.summarize(table, prototypes, random_state=seed, weight=weight).criticisms
+        assert "missed" not in found["_kind"].to_pylist()
+
+
+def test_equal_rows_far_from_the_others_are_a_missed_group():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(3_000, 3))
+    data[::75] = [-9.0, -9.0, 4.0]  # 40 rows of a value that stands for none
+    found = ss.summarize(data, prototypes=8, criticisms=5, random_state=0).criticisms.to_pylist()
+    assert [row["_kind"] for row in found].count("missed") == 1
+    assert found[0]["_row"] % 75 == 0
+    assert found[0]["_share"] == pytest.approx(40 / 3_000)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_missed_groups_are_in_the_order_of_their_shares(seed):
+    table, _ = with_groups(12_000, seed)
+    found = ss.summarize(table, prototypes=15, criticisms=20, random_state=seed).criticisms.to_pylist()
+    shares = [row["_share"] for row in found if row["_kind"] == "missed"]
+    assert len(shares) >= 5
+    assert shares == sorted(shares, reverse=True)
+
+
+@pytest.mark.parametrize("order", ["shuffled", "heap first", "heap last", "merged"])
+def test_a_far_heap_does_not_hide_rows_that_are_alone(order):
+    """A twentieth of the rows in a dense heap, with prototypes: none of them is rare, and the eight rows elsewhere are."""
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(20_000, 4))
+    data[:1_000] = 4.5 + 0.15 * rng.normal(size=(1_000, 4))
+    alone = -np.abs(rng.normal(size=(8, 4)))
+    data[-8:] = 6 * alone / np.linalg.norm(alone, axis=1)[:, None]
+    places = {"heap first": np.arange(20_000), "heap last": np.arange(20_000)[::-1]}.get(order, rng.permutation(20_000))
+    if order == "merged":
+        left = ss.summarize(data[places[:9_000]], prototypes=100, criticisms=20, random_state=0)
+        summary = left.merge(ss.summarize(data[places[9_000:]], like=left))
+    else:
+        summary = ss.summarize(data[places], prototypes=100, criticisms=20, random_state=0)
+    shown = places[summary.criticisms["_row"].to_numpy()]
+    assert (places[summary.prototypes["_row"].to_numpy()] < 1_000).sum() >= 3
+    assert (shown < 1_000).sum() == 0
+    assert (shown >= 19_992).sum() == 8
+
+
+def test_there_are_fewer_than_asked_for_where_few_rows_are_rare():
+    grid = np.random.default_rng(0).integers(0, 6, size=(3_000, 2)).astype(float)
+    grid[77] = [30.0, 2.0]
+    summary = ss.summarize(grid, prototypes=20, criticisms=10, random_state=0)
+    assert summary.criticisms["_row"].to_pylist() == [77]
+    said = "  criticisms  1 row that they do not show: 1 rare (10 requested; no other row is missed or rare)"
+    assert said in str(summary).splitlines()
+
+
+def test_all_of_many_outliers_in_a_small_table_are_shown():
+    rng = np.random.default_rng(0)
+    data = rng.normal(size=(400, 3))
+    data[:16] = 12.0 * rng.normal(size=(16, 3))
+    far = np.flatnonzero(np.linalg.norm(data, axis=1) > 8)
+    summary = ss.summarize(data, prototypes=10, criticisms=20, random_state=0)
+    shown = np.concatenate([summary.criticisms["_row"].to_numpy(), summary.prototypes["_row"].to_numpy()])
+    assert np.isin(far, shown).all()
 
 
 def test_rare_rows_are_ranked_by_the_distance_to_their_sixth_neighbour():
@@ -87,20 +176,32 @@ def test_the_papers_choice_is_there_with_a_regularizer():
 
 
 @pytest.mark.parametrize("cuts", [(1,), (700, 701, 2_500), (3_500,)])
-def test_candidates_are_those_of_lowest_density_however_they_come(cuts):
-    data = np.random.default_rng(2).normal(size=(5_000, 3))
-    features = np.concatenate([data, np.ones((5_000, 1))], axis=1)
-    mean = features.mean(axis=0)
-
-    def transform(points):
-        return np.concatenate([points, np.ones((len(points), 1))], axis=1)
-
-    state = rare.init(100, 3)
+def test_candidates_are_those_of_lowest_density_however_they_come(cuts, monkeypatch):
+    monkeypatch.setattr(rare, "_CROWD", 10_000)
+    density = np.random.default_rng(2).permutation(5_000)[:, None] / 50.0
+    state = rare.init(100, 1)
     for part in np.split(np.arange(5_000), cuts):
-        state = rare.update(state, rows_of(data[part], part[0]), features[part], mean, int(part[-1]) + 1, transform)
-    lowest = np.sort(np.argsort(features @ mean, kind="stable")[:100])
-    np.testing.assert_array_equal(state.rows.positions, lowest)
-    np.testing.assert_allclose(state.density, (features @ mean)[lowest])
+        rows = rows_of(density[part], part[0])
+        state = rare.update(state, rows, density[part], np.ones(1), int(part[-1]) + 1, mapping(lambda rows: rows))
+    assert 50 <= len(state.rows) <= 100
+    assert np.isin(np.flatnonzero(density < 1), state.rows.positions).all()
+    np.testing.assert_allclose(state.density, density[state.rows.positions, 0])
+
+
+def test_a_heap_of_low_density_leaves_room_for_rows_that_are_alone():
+    rng = np.random.default_rng(0)
+    points = rng.uniform(5, 50, size=(1_000, 2))  # the density is the first coordinate
+    heap = rng.random(1_000) < 0.2
+    points[heap] = rng.normal(0, 0.01, size=(heap.sum(), 2))
+    state = rare.init(100, 2)
+    for start in range(0, 1_000, 100):
+        part = slice(start, start + 100)
+        state = rare.update(
+            state, rows_of(points[part], start), points[part], np.array([1.0, 0.0]), start + 100, mapping(lambda rows: rows)
+        )
+    assert heap[state.rows.positions].sum() < 50
+    lowest = np.flatnonzero(~heap)[np.argsort(points[~heap, 0])[:20]]
+    assert np.isin(lowest, state.rows.positions).sum() >= 10
 
 
 def test_candidates_are_scored_again_when_the_mean_has_moved():
@@ -115,7 +216,7 @@ def test_candidates_are_scored_again_when_the_mean_has_moved():
         seen = points[: start + 50]
         part = rows_of(points[start : start + 50], start)
         means[start + 50] = transform(seen).mean(axis=0)
-        state = rare.update(state, part, transform(part.points), means[start + 50], start + 50, transform)
+        state = rare.update(state, part, transform(part.points), means[start + 50], start + 50, mapping(transform))
     # The first rows were all there was, and are rare now: after 400 rows they were scored by the mean of these.
     assert state.scored_at == 400
     np.testing.assert_allclose(state.density[:350], transform(points[:350]) @ means[400])
@@ -124,7 +225,7 @@ def test_candidates_are_scored_again_when_the_mean_has_moved():
 
 def test_equal_rows_take_one_place_among_the_candidates():
     points = np.repeat([[3.0, 0.1], [4.0, 0.2], [1.0, 0.3]], 40, axis=0)
-    state = rare.of_rows(10, rows_of(points), np.array([1.0, 0.0]), 120, lambda rows: rows)
+    state = rare.of_rows(10, rows_of(points), np.array([1.0, 0.0]), 120, mapping(lambda rows: rows))
     assert state.rows.positions.tolist() == [0, 40, 80]
 
 

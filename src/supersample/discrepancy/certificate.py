@@ -46,8 +46,9 @@ def certify(
     MMD^2 is the mean over the kernel's frequencies of t(w) = |mean exp(iwx) - mean exp(iwy)|^2 (Zhao and Meng 2015, eq. 4). The
     held-out frequencies are independent of the selection, so their average is unbiased. With a control (rows near the data,
     whose MMD^2 to the points is known exactly) the average is taken of t(w) - c(w) alone, c(w) the same for the control, and
-    the known mean of c is added: still unbiased, and the better the nearer the control, exact if it is all the data. Of the two
-    estimates the one with the smaller error is returned. docs/decisions/025 has the error and how often two of them cover.
+    the known mean of c is added: still unbiased, and the better the nearer the control. Of the two estimates the one with the
+    smaller error is returned; if the control is all the data, its MMD is exact. docs/decisions/025 has the error and how often
+    two of them cover.
 
     For kernels without a spectrum the held-out features are Nystroem features on other landmarks: then MMD is measured in their
     span, and there is no standard error (NaN).
@@ -58,7 +59,9 @@ def certify(
         return Certificate(float(np.sqrt(squares.sum())), float("nan"))
     terms, rounding = held_out.terms(squares), _ROUNDING * held_out.kernel.k0
     square, spread = float(terms.mean()), error_of_mean(terms)
-    if control is not None:
+    if control is not None and control.complete:
+        square, spread = control.square(held_out.kernel, points, weights), 0.0
+    elif control is not None:
         near = control.weights @ held_out.transform(control.points).astype(np.float64)
         rest = terms - held_out.terms((near - chosen) ** 2)
         near_square = control.square(held_out.kernel, points, weights) + float(rest.mean())

@@ -64,8 +64,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
     weights_: their weights in averages, positive and of sum one.
-    criticisms_, criticism_indices_: the same for the criticisms: missed groups, the largest first, then the rarest points;
-        with a regularizer, those with the largest |witness| first.
+    criticisms_, criticism_indices_: the same for the criticisms: missed groups, the largest first, then the rarest points,
+        and no others, so there may be fewer than n_criticisms; with a regularizer, those with the largest |witness| first.
     criticism_kind_: "missed", "rare", or "witness" with a regularizer.
     criticism_witness_: where data and prototypes differ, at each criticism: positive where the prototypes have too little.
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.

@@ -70,12 +70,14 @@ class Control(NamedTuple):
     """A target, its mean kernel value, and E k(target, .) at some points.
 
     It is near the stream, and so a control variate for estimates of the MMD between the points and the stream.
+    complete: whether it is the stream itself.
     """
 
     points: Floats
     weights: Floats
     energy: float
     pull: Floats
+    complete: bool = False
 
     def square(self, kernel: Kernel, points: Floats, weights: Floats) -> float:
         """Return the exact MMD^2 between the target and the weighted points."""
@@ -83,7 +85,12 @@ class Control(NamedTuple):
 
 
 def target_of(sample: Background, feature_map: FeatureMap, mean: Floats) -> Target:
-    """Return a settled background sample, weighted so that it has these mean features."""
+    """Return a settled background sample, weighted so that it has these mean features.
+
+    A sample of all rows has them as it is: the two means differ only by the rounding of features in blocks of other sizes.
+    """
     points, shares = sample.rows.points, sample.shares()
     features = feature_map.transform(points)
-    return Target(points, calibrate(features, shares, mean), features, shares, mean, not np.isfinite(sample.next_mantissa))
+    complete = not np.isfinite(sample.next_mantissa)
+    weights = shares if complete else calibrate(features, shares, mean)
+    return Target(points, weights, features, shares, mean, complete)

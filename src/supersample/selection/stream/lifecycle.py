@@ -147,12 +147,16 @@ def finish(state: Stream) -> Selected | None:
     control = None
     if looked.exact:
         energy = float(target.weights @ looked.pull)
-        control = Control(target.points, target.weights, energy, embedded(plan.kernel, rows.points, *target[:2]))
+        pull = embedded(plan.kernel, rows.points, *target[:2])
+        control = Control(target.points, target.weights, energy, pull, target.complete)
     # Shares are those of the background; selected rows are added to the pool with share 0.
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
     spread = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
     places = np.arange(len(rows) + len(others))
     nearest, shares = explain(seen, spread, places[: len(rows)], places[len(rows) :])
+    if state.settings.n_rare:  # missed groups in the order of the shares that are shown
+        order = np.lexsort((np.where(kinds == KINDS.index("missed"), -shares, 0.0), kinds))
+        others, witness, nearest, shares = others.take(order), witness[order], nearest[order], shares[order]
     return Selected(
         plan, rows, weights, others, kinds, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
         state.reservoir.histogram, control,
@@ -254,7 +258,7 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
             if settings.n_held_criticisms:
                 _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
         start = stop
-    low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map.transform)
+    low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map)
     return replace(
         state, moments=sums, held_out=held_out, background=sample, rare=low, dependence=depending, n_used=n_used,
         chunks=state.chunks + 1,

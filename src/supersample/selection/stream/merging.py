@@ -80,11 +80,10 @@ def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
 
 
 def _merged_rare(merged: Stream, left: Stream, right: Stream) -> Rare:
-    """Return the rows of lowest density of both, by the mean of both together."""
+    """Return the candidates for rare rows of both, by the mean of both together."""
     if merged.n_used == 0:
         return left.rare
-    transform = merged.fixed_plan.feature_map.transform
-    return rare.merge(left.rare, right.rare, merged.moments.mean(), merged.n_used, transform)
+    return rare.merge(left.rare, right.rare, merged.moments.mean(), merged.n_used, merged.fixed_plan.feature_map)
 
 
 def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:

@@ -1,10 +1,11 @@
 """Rows of low density: candidates for criticisms that are unlike all other rows.
 
 The density of a row is <mu, phi(x)>, mu the mean features of all rows so far; the features are there, so it costs one product.
-The few rows of lowest density are kept. Which of them are far from everything is found when a result is read.
+Few rows of low density are kept. The kernel is wide: all rows of a small dense heap may have a lower density than rows that are
+alone. So when too many are kept, the half that has most others of them near is dropped. Which rows are far from everything is
+found when a result is read.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -12,14 +13,17 @@ import numpy as np
 from supersample._checks import require
 from supersample._stored import FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Features, Floats, Indices
+from supersample.features import FeatureMap
+from supersample.kernels import Kernel
+from supersample.selection.stream.metric import distances_to
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Rare", "init", "merge", "of_rows", "size_for", "update"]
 
 #: Candidates kept for each criticism that was asked for, and their largest number.
 _PER_CRITICISM, _MOST = 50, 1000
-
-Transform = Callable[[Floats], Features]
+#: A candidate is in a crowd if more than _CROWD of _SOME are near: nearer than most of these are to their second neighbour.
+_SOME, _CROWD, _MOST_OF_THEM, _NEIGHBOUR = 256, 8, 0.9, 2
 
 
 @stored("Rare", {"size": INTEGER, "rows": instance_of(Rows), "density": FLOATS, "scored_at": INTEGER})
@@ -58,43 +62,56 @@ def init(size: int, width: int) -> Rare:
     return Rare(size, Rows.none(width), np.empty(0))
 
 
-def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: int, transform: Transform) -> Rare:
-    """Return the rows of lowest density after more rows, `mean` and `n_used` being those after them."""
+def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: int, feature_map: FeatureMap) -> Rare:
+    """Return the candidates after more rows, `mean` and `n_used` being those after them."""
     if state.size == 0:
         return state
-    if n_used >= 2 * state.scored_at:
-        again = _density(transform(state.rows.points), mean) if len(state.rows) else state.density
-        state = replace(state, density=again, scored_at=n_used)
     density = _density(features, mean)
-    if len(state.rows) == state.size:
+    if n_used >= 2 * state.scored_at:
+        # The mean has moved: all new rows may enter, so that a heap with which a stream began does not keep the others out.
+        again = _density(feature_map.transform(state.rows.points), mean) if len(state.rows) else state.density
+        state = replace(state, density=again, scored_at=n_used)
+    elif 2 * len(state.rows) >= state.size:
         low = np.flatnonzero(density < state.density.max())
         if low.size == 0:
             return state
         rows, density = rows.take(low), density[low]
-    return _lowest(state, rows, density)
+    return _with(state, rows, density, feature_map.kernel)
 
 
-def merge(left: Rare, right: Rare, mean: Floats, n_used: int, transform: Transform) -> Rare:
-    """Return the rows of lowest density of both, by the mean of both together; `right` stands after `left`."""
+def merge(left: Rare, right: Rare, mean: Floats, n_used: int, feature_map: FeatureMap) -> Rare:
+    """Return the candidates of both, by the mean of both together; `right` stands after `left`."""
     rows = Rows.joined(left.rows, right.rows)
-    return of_rows(max(left.size, right.size), rows, mean, n_used, transform)
+    return of_rows(max(left.size, right.size), rows, mean, n_used, feature_map)
 
 
-def of_rows(size: int, rows: Rows, mean: Floats, n_used: int, transform: Transform) -> Rare:
-    """Return the rows of lowest density among some, in order of the stream."""
+def of_rows(size: int, rows: Rows, mean: Floats, n_used: int, feature_map: FeatureMap) -> Rare:
+    """Return the candidates among some rows, in order of the stream."""
     empty = Rare(size, rows.take(np.empty(0, dtype=np.int64)), np.empty(0), n_used)
-    return empty if size == 0 or len(rows) == 0 else _lowest(empty, rows, _density(transform(rows.points), mean))
+    if size == 0 or len(rows) == 0:
+        return empty
+    return _with(empty, rows, _density(feature_map.transform(rows.points), mean), feature_map.kernel)
 
 
-def _lowest(state: Rare, rows: Rows, density: Floats) -> Rare:
+def _with(state: Rare, rows: Rows, density: Floats, kernel: Kernel) -> Rare:
+    """Return the candidates with more of them; of many new ones, those of lowest density."""
+    held, half = len(state.rows), state.size - state.size // 2
     both, densities = Rows.joined(state.rows, rows), np.concatenate([state.density, density])
     fresh = _first_of_equals(both.points)
-    if fresh.size < len(both):
-        both, densities = both.take(fresh), densities[fresh]
-    if len(both) > state.size:
-        kept = np.sort(np.argsort(densities, kind="stable")[: state.size])
-        both, densities = both.take(kept), densities[kept]
-    return replace(state, rows=both.copy(), density=densities)
+    if fresh.size > state.size:
+        old, new = fresh[fresh < held], fresh[fresh >= held]
+        fresh = np.concatenate([old, np.sort(new[np.argsort(densities[new], kind="stable")[:half]])])
+    if fresh.size > state.size:
+        fresh = np.sort(fresh[_loneliest(kernel, both.points[fresh], densities[fresh])[:half]])
+    return replace(state, rows=both.take(fresh).copy(), density=densities[fresh])
+
+
+def _loneliest(kernel: Kernel, points: Floats, density: Floats) -> Indices:
+    """Return the places of rows: those that are in no crowd by their density, then the others, the least crowded first."""
+    step = -(-len(points) // _SOME)
+    away = distances_to(kernel, points[::step])(points)
+    near = np.quantile(np.partition(away[::step], _NEIGHBOUR, axis=1)[:, _NEIGHBOUR], _MOST_OF_THEM)
+    return np.lexsort((density, np.maximum(np.count_nonzero(away <= near, axis=1), _CROWD)))
 
 
 def _first_of_equals(points: Floats) -> Indices:
