@@ -220,7 +220,7 @@ def test_a_control_of_all_rows_is_exact_however_features_are_rounded():
     others = ss.SuperSampler(20, random_state=1, kernel=sampler.kernel_).fit(data)._require_selected()
     found = certify(others.plan.held_out, selected.held_out, selected.rows.points, selected.weights, selected.control)
     assert found.mmd == pytest.approx(exact, rel=1e-6)
-    assert found.error < 1e-6 * exact
+    assert found.error < 1e-5 * exact
 
 
 def test_captured_energy_is_the_share_that_landmarks_span():

@@ -210,10 +210,10 @@ def test_the_search_that_is_used(n_prototypes, search, tree):
 
 
 def test_far_more_criticisms_than_rows_take_no_room():
-    data = np.random.default_rng(0).normal(size=(40, 2))
-    most, all_there_are = (ss.SuperSampler(3, count, random_state=0).fit(data) for count in (1_000_000, 37))
+    data = np.random.default_rng(0).standard_cauchy(size=(200, 2))
+    most, all_there_are = (ss.SuperSampler(3, count, random_state=0).fit(data) for count in (1_000_000, 197))
     np.testing.assert_array_equal(most.criticism_indices_, all_there_are.criticism_indices_)
-    assert len(most.criticisms_) > 20
+    assert len(most.criticisms_) >= 10
 
 
 def test_far_more_steps_than_candidates_take_no_room(monkeypatch):

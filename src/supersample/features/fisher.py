@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from supersample._products import row_product
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Points, PointsLike
 from supersample._validation import choose
@@ -114,7 +115,7 @@ class Fisher(FeatureMap):
             return scores
         whitening = self._whitening
         blocks = cut(rows.shape[0], BLOCK_ROWS)
-        parts = map_blocks(lambda part: (pad(scores[part]) @ whitening)[: part.stop - part.start], blocks)
+        parts = map_blocks(lambda part: row_product(pad(scores[part]), whitening)[: part.stop - part.start], blocks)
         return np.asarray(np.concatenate(parts))
 
     def _raw(self, rows: Floats) -> Floats:

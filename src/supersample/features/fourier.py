@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from supersample._products import row_product
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Floats, RandomState, Reals
@@ -84,7 +85,7 @@ class Fourier(RandomFourier):
         return drawn.astype(np.float64)
 
     def _project(self, drawn: Reals, rows: Reals, out: Reals) -> None:
-        np.matmul(rows, drawn, out=out)
+        row_product(rows, drawn, out)
 
 
 def _independent(kernel: Kernel, n: int, n_inputs: int, seed: Seed) -> Floats:

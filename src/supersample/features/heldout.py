@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from supersample._products import row_product
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Floats, RandomState, Reals
@@ -97,7 +98,7 @@ class HeldOut(RandomFourier):
         return drawn[0].astype(np.float64), drawn[1]
 
     def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
-        np.matmul(rows, drawn[0], out=out)
+        row_product(rows, drawn[0], out)
 
     def _heights(self, drawn: Any) -> Any:
         return super()._heights(drawn) * drawn[1]

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._checks import FURTHEST, require, within
+from supersample._products import row_product
 from supersample._random import as_seed
 from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -120,7 +121,7 @@ class Landmark(FeatureMap):
 
         def work(rows: slice) -> None:
             out[rows, :rank] = spanned[rows]
-            out[rows, rank:] -= (pad(spanned[rows]) @ self.overlap)[: rows.stop - rows.start]
+            out[rows, rank:] -= row_product(pad(spanned[rows]), self.overlap)[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
 

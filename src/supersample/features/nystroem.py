@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from supersample._checks import require, within
+from supersample._products import row_product
 from supersample._random import Seed, as_seed
 from supersample._stored import DTYPE, FLOATS, NUMBER, REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -128,7 +129,7 @@ class Nystroem(FeatureMap):
 
         def work(rows: slice) -> None:
             values = self._to_landmarks(np.asarray(pad(points[rows]), dtype=np.float64))
-            whitened = values.astype(self.whitening.dtype, copy=False) @ self.whitening
+            whitened = row_product(values.astype(self.whitening.dtype, copy=False), self.whitening)
             out[rows] = whitened[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
