@@ -68,3 +68,42 @@ def test_level_whole(test, data, sizes, capsys):
         )
     assert count <= most
     assert test in CONSERVATIVE or count >= least
+
+
+#: Nulls whose variance is estimated: of 120 rows in 200 dimensions, pairs of a row with itself are three quarters of it.
+ESTIMATED = [(method, null) for method in ("exact", "fourier") for null in ("bootstrap", "spectral")]
+
+
+def rejections_of_wide_rows(method, null, repetitions):
+    count = 0
+    with threadpool_limits(1):
+        for seed in range(repetitions):
+            rows = np.random.default_rng([seed, 2]).normal(size=(120, 200))
+            result = ss.two_sample_test(rows[:60], rows[60:], method=method, null=null, n_resamples=199, random_state=seed)
+            count += result.rejects(0.05)
+    return count
+
+
+@pytest.mark.level
+@pytest.mark.parametrize(("method", "null"), ESTIMATED)
+def test_level_of_wide_rows(method, null, capsys):
+    least, most = oracles.binomial_band(500, 0.05, 0.999)
+    count = rejections_of_wide_rows(method, null, 500)
+    with capsys.disabled():
+        print(f"{method}, {null}, 60 + 60 rows of 200 columns: rejects {count / 500:.1%}")  # noqa: T201
+    assert least <= count <= most
+
+
+@pytest.mark.parametrize("estimator", ["biased", "unbiased"])
+@pytest.mark.parametrize("kernel", ["gaussian", [12.0, 20.0]])
+@pytest.mark.parametrize(("method", "null"), ESTIMATED)
+def test_nulls_of_wide_rows_are_as_wide_as_that_of_permutations(method, null, kernel, estimator):
+    """Their upper twentieth begins as far from the median; without the correction it is about twice as far."""
+    rows = np.random.default_rng(0).normal(size=(120, 200))
+    options = {"method": method, "kernel": kernel, "estimator": estimator, "n_resamples": 1_999, "random_state": 0}
+    found, exact = (
+        ss.two_sample_test(rows[:60], rows[60:], null=each, **options).null_quantiles for each in (null, "permutation")
+    )
+    (low, high), (lowest, highest) = ([quantiles[level] for level in (0.5, 0.95)] for quantiles in (found, exact))
+    assert high - low == pytest.approx(highest - lowest, rel=0.25)
+    assert high == pytest.approx(highest, abs=0.25 * (highest - lowest))

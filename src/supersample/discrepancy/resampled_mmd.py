@@ -20,6 +20,9 @@ __all__ = ["ExactSums", "FeatureSums", "PairSums", "ResampledSums"]
 _BLOCK_ELEMENTS = 1 << 23
 #: Rows whose covariance or Gram matrix the eigenvalues of the spectral null are taken from.
 _SPECTRUM_ROWS = 4000
+#: Pooled rows from which on the width of the null is corrected, and the smallest factor; fewer rows say too little about it.
+_LEAST_ROWS, _NARROWEST = 20, 0.05
+_ROUNDING = 1e-12
 
 
 class PairSums(NamedTuple):
@@ -56,6 +59,16 @@ class ResampledSums(ABC):
     @abstractmethod
     def spectrum(self, seed: Seed) -> Floats:
         """Return the eigenvalues of the pooled covariance of the first kernel, scaled to the trace of all rows."""
+
+    @abstractmethod
+    def narrowing(self, seed: Seed) -> list[float]:
+        """Return the standard deviation of the null over that of its plug-in estimate, for each kernel; at most 1.
+
+        The variance of m n / (m + n) MMD^2 tends to 2 sum_l lambda_l^2 = 2 E h(x, y)^2, h the centred kernel. Bootstrap and
+        spectral nulls put the mean over all pairs of rows in place of E, those of a row with itself included. Where rows are
+        nearly orthogonal to one another, as in many dimensions, these are most of it. The mean over pairs of different rows,
+        centred as by Szekely and Rizzo 2014, is unbiased.
+        """
 
 
 class FeatureSums(ResampledSums):
@@ -95,6 +108,20 @@ class FeatureSums(ResampledSums):
             )
             for total, diagonal in zip(sums, diagonals, strict=True)
         ]
+
+    def narrowing(self, seed: Seed) -> list[float]:
+        """Sum over pairs of rows of a sample, by the smaller of covariance and Gram matrix."""
+        rows = self.samples.sample(_SPECTRUM_ROWS, seed.child("spectrum"))
+        found = []
+        for each in self.maps:
+            features = each.transform(rows).astype(np.float64)
+            features -= features.mean(axis=0)
+            with one_blas_thread():
+                small = features.T @ features if features.shape[0] > features.shape[1] else features @ features.T
+            sums = features @ features.sum(axis=0)
+            own = np.einsum("ij,ij->i", features, features)
+            found.append(_narrowing(float((small**2).sum()), sums, own, self.samples.n))
+        return found
 
     def spectrum(self, seed: Seed) -> Floats:
         """Take the eigenvalues of the smaller of covariance and Gram matrix of a sample, and the trace of all rows."""
@@ -165,6 +192,16 @@ class ExactSums(ResampledSums):
         diagonal = kernel.diagonal(self.points)
         return PairSums(xx, yy, xy, diagonal @ x, diagonal @ y)
 
+    def narrowing(self, seed: Seed) -> list[float]:
+        """Sum over pairs of rows of a sample, by its Gram matrix."""
+        rows = self.samples.sample(_SPECTRUM_ROWS // 2, seed.child("spectrum"))
+        found = []
+        for kernel in self.kernels:
+            gram = kernel(rows)
+            gram -= gram.mean()
+            found.append(_narrowing(float((gram**2).sum()), gram.sum(axis=1), np.diag(gram), self.samples.n))
+        return found
+
     def spectrum(self, seed: Seed) -> Floats:
         """Take the eigenvalues of the centred Gram matrix of a sample, and the trace of all rows."""
         kernel = self.kernels[0]
@@ -176,6 +213,25 @@ class ExactSums(ResampledSums):
         if gram.shape[0] == self.samples.n:
             return np.asarray(values)
         return _with_trace(values, self.pairs("observed", 1, seed)[0].trace(self.samples.n))
+
+
+def _narrowing(squares: float, sums: Floats, own: Floats, n_rows: int) -> float:
+    """Return the factor from the Gram matrix of a sample: its sum of squares, its row sums and its diagonal.
+
+    A shift of the features or of the kernel by a constant changes nothing. What pairs of a row with itself add falls as one over
+    the number of rows, so it is less for all `n_rows` than for the sample.
+    """
+    n = sums.size
+    if n < _LEAST_ROWS:
+        return 1.0
+    others = sums - own
+    different = squares - float(own @ own) - 2.0 / (n - 2) * float(others @ others)
+    unbiased = (different + float(others.sum()) ** 2 / ((n - 1.0) * (n - 2))) / (n * (n - 3.0))
+    plain = (squares - 2.0 / n * float(sums @ sums) + (float(sums.sum()) / n) ** 2) / (n - 1.0) ** 2
+    if not plain > 0.0:
+        return 1.0
+    added = max(plain - unbiased, 0.0) * n / n_rows
+    return float(np.clip(np.sqrt(max(unbiased, 0.0) / max(unbiased + added, _ROUNDING * plain)), _NARROWEST, 1.0))
 
 
 def _with_trace(values: Floats, trace: float) -> Floats:

@@ -123,15 +123,20 @@ def _choose_null(null: str | None, method: str) -> str:
 
 def _null_values(sums: ResampledSums, null: str, count: int, m: int, n: int, estimator: Estimator, seed: Seed) -> Floats:
     """Return `count` statistics from the null distribution, each the largest over the family."""
-    if null != "spectral":
-        dealt = sums.pairs("permutation" if null == "permutation" else "bootstrap", count, seed)
+    if null == "permutation":
+        dealt = sums.pairs("permutation", count, seed)
         return np.asarray(np.max([pairs.statistics(m, n, estimator) for pairs in dealt], axis=0))
-    # In the limit the difference of means is Gaussian with the pooled covariance: a normal combination of centred rows.
     spread = 1.0 / m + 1.0 / n
+    if null == "bootstrap":
+        drawn = [pairs.statistics(m, n, estimator) for pairs in sums.pairs("bootstrap", count, seed)]
+    else:  # in the limit the difference of means is Gaussian with the pooled covariance: a normal combination of centred rows
+        drawn = [spread * simulated.xx / (m + n - 1.0) for simulated in sums.pairs("gaussian", count, seed)]
     values = []
-    for simulated, observed in zip(sums.pairs("gaussian", count, seed), sums.pairs("observed", 1, seed), strict=True):
-        shift = observed.trace(m + n) if estimator == "unbiased" else 0.0
-        values.append(spread * (simulated.xx / (m + n - 1.0) - shift))
+    for each, observed, narrowing in zip(drawn, sums.pairs("observed", 1, seed), sums.narrowing(seed), strict=True):
+        mean = spread * observed.trace(m + n)
+        if estimator == "unbiased":
+            each, mean = (each if null == "bootstrap" else each - mean), 0.0
+        values.append(mean + narrowing * (each - mean))
     return np.asarray(np.max(values, axis=0))
 
 
@@ -143,7 +148,7 @@ def _resampled_pvalue(observed: float, values: Floats) -> float:
 def _spectral(
     observed: float, sums: ResampledSums, m: int, n: int, estimator: Estimator, seed: Seed
 ) -> tuple[float, dict[float, float]]:
-    """Compare m n / (m + n) MMD_b^2 with its limit sum_l lambda_l chi^2_1 (Gretton et al. 2009)."""
+    """Compare m n / (m + n) MMD_b^2 with its limit sum_l lambda_l chi^2_1 (Gretton et al. 2009), of the right variance."""
     weights = sums.spectrum(seed)
     trace = float(weights.sum())
     if not trace > 0:
@@ -151,8 +156,10 @@ def _spectral(
     spread = 1.0 / m + 1.0 / n
     # The unbiased statistic is the biased one minus its mean under the null.
     shift = spread * trace if estimator == "unbiased" else 0.0
-    pvalue = weighted_chi2.survival((observed + shift) / spread, weights)
-    return pvalue, {level: spread * weighted_chi2.quantile(level, weights) - shift for level in QUANTILES}
+    narrowing = sums.narrowing(seed)[0]
+    pvalue = weighted_chi2.survival(trace + ((observed + shift) / spread - trace) / narrowing, weights)
+    quantiles = {level: trace + narrowing * (weighted_chi2.quantile(level, weights) - trace) for level in QUANTILES}
+    return pvalue, {level: spread * value - shift for level, value in quantiles.items()}
 
 
 def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method) -> TestResult:
