@@ -218,7 +218,7 @@ class ExactSums(ResampledSums):
 def _narrowing(squares: float, sums: Floats, own: Floats, n_rows: int) -> float:
     """Return the factor from the Gram matrix of a sample: its sum of squares, its row sums and its diagonal.
 
-    A shift of the features or of the kernel by a constant changes nothing. What pairs of a row with itself add falls as one over
+    A shift of the features or of the kernel by a constant changes nothing. What pairs of a row with itself add falls as 1 over
     the number of rows, so it is less for all `n_rows` than for the sample.
     """
     n = sums.size
