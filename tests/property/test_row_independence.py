@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supersample as ss
-from supersample import _products
+from supersample.features import products
 
 N = 900
 
@@ -106,11 +106,11 @@ def test_paired_form_has_constant_length(n_pairs, width, fastfood, factor):
 @pytest.mark.parametrize("trusted", [{"float32", "float64"}, {"float64"}, set()])
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_products_do_without_a_blas_whose_rows_depend_on_their_place(trusted, dtype, monkeypatch):
-    monkeypatch.setattr(_products, "_is_row_independent", lambda name, shape, by_rows: name in trusted)
+    monkeypatch.setattr(products, "_is_row_independent", lambda name, shape, by_rows: name in trusted)
     rng = np.random.default_rng(0)
     rows, matrix = rng.normal(size=(384, 40)).astype(dtype), rng.normal(size=(40, 30)).astype(dtype)
-    found, given = _products.row_product(rows, matrix), np.empty((384, 30), dtype=dtype)
-    _products.row_product(rows, matrix, given)
+    found, given = products.row_product(rows, matrix), np.empty((384, 30), dtype=dtype)
+    products.row_product(rows, matrix, given)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, rows.astype(float) @ matrix.astype(float), rtol=1e-4, atol=1e-4)
     assert given.tobytes() == found.tobytes()
@@ -122,5 +122,5 @@ def test_a_blas_whose_rows_depend_on_their_place_is_noticed(monkeypatch):
         product[6::12] = np.nextafter(product[6::12], np.inf)
         return product
 
-    monkeypatch.setattr(_products.np, "matmul", uneven)
-    assert not _products._is_row_independent.__wrapped__("float32", (40, 30), by_rows=True)
+    monkeypatch.setattr(products.np, "matmul", uneven)
+    assert not products._is_row_independent.__wrapped__("float32", (40, 30), by_rows=True)

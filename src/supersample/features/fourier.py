@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
-from supersample._products import row_product
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Floats, RandomState, Reals
 from supersample._validation import choose
 from supersample.errors import InputError
+from supersample.features.products import row_product
 from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel, KernelLike
 

@@ -7,7 +7,6 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._checks import FURTHEST, require, within
-from supersample._products import row_product
 from supersample._random import as_seed
 from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -16,6 +15,7 @@ from supersample._validation import check_count
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
 from supersample.features.nystroem import Nystroem, landmarks_of
+from supersample.features.products import row_product
 from supersample.kernels import KernelLike
 
 __all__ = ["Landmark"]
