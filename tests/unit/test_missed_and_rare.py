@@ -124,7 +124,7 @@ def test_there_are_fewer_than_asked_for_where_few_rows_are_rare():
     grid[77] = [30.0, 2.0]
     summary = ss.summarize(grid, prototypes=20, criticisms=10, random_state=0)
     assert summary.criticisms["_row"].to_pylist() == [77]
-    said = "  criticisms  1 row that they do not show: 1 rare (10 requested; no other row is missed or rare)"
+    said = "  criticisms  1 row that they do not show: 1 rare (10 requested; but for copies, no other row is missed or rare)"
     assert said in str(summary).splitlines()
 
 
@@ -136,6 +136,16 @@ def test_all_of_many_outliers_in_a_small_table_are_shown():
     summary = ss.summarize(data, prototypes=10, criticisms=20, random_state=0)
     shown = np.concatenate([summary.criticisms["_row"].to_numpy(), summary.prototypes["_row"].to_numpy()])
     assert np.isin(far, shown).all()
+
+
+def test_values_of_one_row_each_are_rare_where_all_other_rows_have_copies():
+    rng = np.random.default_rng(1)
+    lone = rng.random(300) < 0.06
+    kinds = np.where(lone, [f"odd {place}" for place in range(300)], rng.choice(["a", "b", "c"], 300))
+    summary = ss.summarize({"kind": kinds, "side": rng.choice(["x", "y"], 300)}, 20, 20, random_state=0)
+    shown = {*summary.criticisms["_row"].to_pylist(), *summary.prototypes["_row"].to_pylist()}
+    assert 10 < lone.sum() < 20
+    assert set(np.flatnonzero(lone).tolist()) <= shown
 
 
 def test_rare_rows_are_ranked_by_the_distance_to_their_sixth_neighbour():

@@ -96,7 +96,7 @@ class Summary:
         """Rows that the prototypes do not show: groups that they lack, the largest first, then rare rows, the rarest first.
 
         `_kind` is "missed" for a row that stands for a group apart, without a prototype, and "rare" for a row that is far from
-        all others: farther from its sixth neighbour than 99% of rows are from theirs, or far outside of their usual range.
+        all others: farther from its sixth neighbour than 95% of rows are from theirs, or far outside of their usual range.
         There may be fewer than requested: no row is shown that is neither, and copies are left out. `_share` is the share of
         the data that is nearer to it than to any prototype, by the background sample, and missed groups are in its order;
         `_witness` the mean embedding of the data less that of the prototypes, positive where they have too little; `_nearest`
@@ -342,7 +342,7 @@ class Summary:
         odd = f"{plural(outcome.criticisms.size, 'row')} that they do not show: {kinds}" if kinds else "none"
         asked = now.state.request.settings.n_criticisms
         if outcome.criticisms.size < asked:
-            odd += f" ({asked:,} requested; no {'other ' if kinds else ''}row is missed or rare)"
+            odd += f" ({asked:,} requested; but for copies, no {'other ' if kinds else ''}row is missed or rare)"
         equal = f"{outcome.uniform_mmd:.3g} with equal weights"
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]

@@ -42,8 +42,9 @@ _MOST_OF_IT = 0.9
 _LEAST_ROWS, _LEAST_SHARE, _LEAST_WITNESS = 7, 0.001, 0.1
 #: Rarity is the distance to this nearest row of the sample.
 _NEIGHBOUR = 6
-#: A rare row has a rarity above this quantile of the sample's, or above its upper quartile by so many quartile distances.
-_RARER_THAN, _FAR_OUT = 0.99, 3.0
+#: A rare row has a rarity above this quantile of the sample's, or above its upper quartile by so many quartile distances (if
+#: the quartiles are equal, above so many times it).
+_RARER_THAN, _FAR_OUT, _TIMES = 0.95, 3.0, 2.0
 #: Rows of the sample by which the usual rarity and the usual distance between rows are known; they are a random part of it.
 _SOME, _FEWER = 512, 256
 #: A row is a copy of an earlier criticism if it is this many times nearer to it than to its own sixth neighbour.
@@ -149,8 +150,8 @@ def _rare(kernel: Kernel, to_sample: Distances, low: Rows, sample: Rows, taken: 
         return np.empty(0, dtype=np.int64)
     usual = _rarity(to_sample, sample.take(slice(0, _SOME)), sample, 0.0)
     first, third, least = np.quantile(usual, [0.25, 0.75, _RARER_THAN])
-    if third - first > EQUAL:  # where most rows have copies, this says nothing
-        least = min(least, third + _FAR_OUT * (third - first))
+    # Where most rows have copies both quartiles are 0: then a row is rare if its sixth neighbour is no copy.
+    least = min(least, third + _FAR_OUT * (third - first) if third - first > EQUAL else _TIMES * third)
     rarity = _rarity(to_sample, low, sample, max(least, EQUAL))
     held = taken
     chosen: list[int] = []
