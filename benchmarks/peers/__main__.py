@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.peers.children import interpreter
 from benchmarks.peers.comparing import comparison_table, comparisons
-from benchmarks.peers.selections import selection_table
+from benchmarks.peers.selection_table import selection_table
 from benchmarks.peers.workloads import workloads
 from benchmarks.speed.report import surroundings
 

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.peers.children import measured, reason, timed
-from benchmarks.peers.choice import Floats
 from benchmarks.peers.judge import median_distance
+from benchmarks.peers.selection_protocol import Floats
 from benchmarks.peers.two_sample_tests import TESTS, Task, Test, Tester
 
 __all__ = ["Comparison", "comparison_table", "comparisons", "tested"]

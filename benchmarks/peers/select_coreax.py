@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
+from benchmarks.peers.selection_protocol import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["compress", "herding", "iterative_herding", "kernel_thinning", "rp_cholesky", "rp_cholesky_weighted"]
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
+from benchmarks.peers.selection_protocol import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["compress_0", "compress_4", "kernel_thinning"]
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
+from benchmarks.peers.selection_protocol import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["density_sketch", "facility_location", "k_means", "k_medoids", "mmd_critic", "protodash"]
 

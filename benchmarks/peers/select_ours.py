@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from benchmarks.peers.choice import EQUAL, Chooser, Chosen, Floats, Task
+from benchmarks.peers.selection_protocol import EQUAL, Chooser, Chosen, Floats, Task
 
 __all__ = ["critic", "herd", "random_rows", "sbq", "stream"]
 

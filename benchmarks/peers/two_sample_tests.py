@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from benchmarks.peers.children import Environment
-from benchmarks.peers.choice import Floats
+from benchmarks.peers.selection_protocol import Floats
 
 __all__ = ["LEVEL", "TESTS", "Outcome", "Task", "Test", "Tester"]
 

@@ -6,8 +6,8 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.peers.children import reason, timed
-from benchmarks.peers.choice import Floats, Task
-from benchmarks.peers.methods import METHODS
+from benchmarks.peers.selection_methods import METHODS
+from benchmarks.peers.selection_protocol import Floats, Task
 
 __all__ = ["selected"]
 

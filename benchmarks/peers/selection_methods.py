@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from benchmarks.peers import select_coreax, select_goodpoints, select_others, select_ours
 from benchmarks.peers.children import Environment
-from benchmarks.peers.choice import Chooser
+from benchmarks.peers.selection_protocol import Chooser
 
 __all__ = ["METHODS", "Method"]
 

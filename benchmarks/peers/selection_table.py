@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.peers.children import measured
-from benchmarks.peers.choice import EQUAL
 from benchmarks.peers.judge import Judge
-from benchmarks.peers.methods import METHODS, Method
-from benchmarks.peers.selecting import selected
+from benchmarks.peers.selection_child import selected
+from benchmarks.peers.selection_methods import METHODS, Method
+from benchmarks.peers.selection_protocol import EQUAL
 from benchmarks.peers.workloads import Workload, written
 
 __all__ = ["selection_table"]
