@@ -13,7 +13,7 @@ from supersample.report.cells import clean, text_of
 from supersample.report.numbers import Labels, as_labels, as_numbers, is_moment
 from supersample.report.words import amount, percent
 
-__all__ = ["Oddity", "Usual", "added_by", "rank_columns", "unusual", "usual_of"]
+__all__ = ["Oddity", "Usual", "UsualLabels", "UsualNumbers", "added_by", "rank_columns", "unusual", "usual_of"]
 
 #: A value is unusual if less than this share of the data lies beyond it or equals it.
 RARE = 0.025
