@@ -170,14 +170,16 @@ def test_what_is_unusual_is_so(case):
 def check_unusual(words, table, row, shares):
     """Check one sentence, such as "x is 3, higher than 99% of its values", against all rows."""
     share = r"(?:(under |over )?([\d.]+)%|nearly all|hardly any)"
-    said = re.fullmatch(rf"(\S+) is \S+, (?:as in|(higher|lower) than) {share} of (the data|its values)", words)
+    said = re.fullmatch(
+        rf"(\S+) (?:is \S+|has no readable value), (?:as in|(higher|lower) than) {share} of (the data|its values)", words
+    )
     name, most, side, percent, where = said.groups()
     values = _values(table, name)
     there = values.notna().to_numpy()
     assert where == ("its values" if most and not there.all() else "the data")
     value = values[row]
     if most is None:
-        share = shares @ (values == value).to_numpy()
+        share = shares @ (values.isna() if "readable" in words else values == value).to_numpy()
         assert share < 0.025
     else:
         share = shares @ ((values < value) if most == "higher" else (values > value)).to_numpy() / shares[there].sum()

@@ -192,7 +192,7 @@ def test_what_is_rare_is_named_and_common_ends_are_not():
     assert unusual(row, usual) == ("n is 500, higher than nearly all of the data", "k is b, as in 1.0% of the data")
     assert unusual(pa.table({"n": [50], "zeros": [1], "k": ["a"]}), usual) == ()
     gap = pa.table({"n": pa.array([None], pa.int64()), "zeros": [0], "k": ["a"]})
-    assert unusual(gap, usual) == ("n is missing, as in hardly any of the data",)
+    assert unusual(gap, usual) == ("n has no readable value, as in hardly any of the data",)
 
 
 def test_far_and_infinite_values_are_named_however_many_there_are():
@@ -206,6 +206,10 @@ def test_far_and_infinite_values_are_named_however_many_there_are():
     )
     assert unusual(background.slice(0, 1), usual, {"age": 90.0, "ratio": 12.0})[0].startswith("age is -999")
     assert unusual(background.slice(1, 1), usual) == ()
+    zeros = pa.table({"x": [0.0] * 19 + [np.inf]})
+    assert unusual(zeros.slice(19), usual_of(zeros, {"x": "number"}, np.full(20, 0.05))) == (
+        "x is infinite, higher than 95.0% of the data",
+    )
 
 
 def test_a_share_of_a_column_with_gaps_is_one_of_its_values():

@@ -23,6 +23,8 @@ RARER = 0.1
 FAR, NORMAL_QUARTILES = 8.0, 1.349
 #: What sentences call the rows that all is compared with.
 THE_DATA = "the data"
+#: What is said of a value that is missing, or text that was to be read as something else and could not be.
+_NO_VALUE = "has no readable value"
 #: Numbers are cut into this many classes of equal size.
 CLASSES = 10
 
@@ -63,7 +65,7 @@ class UsualLabels:
         share = self.shares.get(label, 0.0)
         if share >= RARE or share + self.own > RARER * self.usual:
             return None
-        return _as_few(self.name, "missing" if label is None else text_of(column[0], 40), share, self.where)
+        return _as_few(self.name, _NO_VALUE if label is None else f"is {text_of(column[0], 40)}", share, self.where)
 
 
 class UsualNumbers:
@@ -80,7 +82,8 @@ class UsualNumbers:
         halves = self.numbers[np.isfinite(self.numbers)] / 2.0  # the distance of the largest numbers would be infinite
         lower, middle, upper = np.quantile(halves, [0.25, 0.5, 0.75]).tolist() if halves.size else (0.0, 0.0, 0.0)
         reach = FAR * (upper - lower) / NORMAL_QUARTILES if upper > lower else math.inf
-        self.usual = 2.0 * (middle - reach), 2.0 * (middle + reach)
+        most = np.finfo(np.float64).max if halves.size else math.inf  # beside finite numbers, infinite ones are far
+        self.usual = max(2.0 * (middle - reach), -most), min(2.0 * (middle + reach), most)
 
     def oddity(self, column: pa.ChunkedArray) -> Oddity | None:
         """Return a number that few are beyond, that lies far from the others however many equal it, or that is missing."""
@@ -88,7 +91,7 @@ class UsualNumbers:
         if not self.numbers.size:
             return None
         if math.isnan(value):
-            return _as_few(self.name, "missing", self.missing, self.where) if self.missing < RARE else None
+            return _as_few(self.name, _NO_VALUE, self.missing, self.where) if self.missing < RARE else None
         total = float(self.below[-1])
         beneath = float(self.below[np.searchsorted(self.numbers, value, "left")]) / total
         above = 1.0 - float(self.below[np.searchsorted(self.numbers, value, "right")]) / total
@@ -103,9 +106,9 @@ class UsualNumbers:
         return Oddity(self.name, 1.0 - most, f"{clean(self.name, 40)} is {written}, {than} than {_most(most)} of {where}")
 
 
-def _as_few(name: str, written: str, share: float, where: str) -> Oddity:
+def _as_few(name: str, what: str, share: float, where: str) -> Oddity:
     few = percent(share) if share else "hardly any"
-    return Oddity(name, share, f"{clean(name, 40)} is {written}, as in {few} of {where}")
+    return Oddity(name, share, f"{clean(name, 40)} {what}, as in {few} of {where}")
 
 
 def _most(share: float) -> str:
