@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse
 
+from supersample._text import plural
 from supersample._typing import Floats, Points, PointsLike, Weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 
@@ -45,7 +46,10 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
     except ValueError as error:
         raise InputError(f"{name} must be a rectangular array of numbers: {error}") from error
     if array.ndim != 2:
-        hint = f"pass {name}.reshape(-1, 1) for one column or {name}.reshape(1, -1) for one row"
+        hint = f"pass np.reshape({name}, (-1, 1)) for one column or np.reshape({name}, (1, -1)) for one row"
+        if width is not None:
+            shaped = f"np.reshape({name}, (-1, {width})), " if array.size % width == 0 else ""
+            hint = f"pass {shaped}rows of {plural(width, 'column')}"
         raise InputError(
             f"{name} must have two dimensions (rows, columns), got {array.ndim} with shape {array.shape}. Reshape your "
             f"data: {hint}"
@@ -60,7 +64,7 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
         )
     if width is not None and array.shape[1] != width:
         raise MismatchError(
-            f"{name} must have {width} column{'s' * (width != 1)} as what it is used with, got {array.shape[1]}; pass "
+            f"{name} must have {plural(width, 'column')} as what it is used with, got {array.shape[1]}; pass "
             f"the same columns in the same order"
         )
     _refuse_non_finite(array, name)

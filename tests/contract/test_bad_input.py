@@ -33,7 +33,7 @@ POINTS = {
     "beyond all floats": (with_entry(10**400, object), ["must hold numbers", "too large"], InputTypeError),
     "no rows": (np.empty((0, 3)), ["at least", "row", "0 sample(s)", "pass more rows"], InputError),
     "no columns": (np.empty((5, 0)), ["column", "0 feature(s)", "(5, 0)"], InputError),
-    "one dimension": (GOOD[:, 0], ["two dimensions", "reshape(-1, 1)"], InputError),
+    "one dimension": (GOOD[:, 0], ["two dimensions", "np.reshape("], InputError),
     "three dimensions": (GOOD[None], ["two dimensions", "got 3"], InputError),
     "a number": (3.0, ["two dimensions"], InputError),
     "none": (None, ["two dimensions"], InputError),

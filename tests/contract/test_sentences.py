@@ -22,6 +22,16 @@ def _numbers(rng):
     return {f"x{place}": rng.normal(size=N) for place in range(3)}
 
 
+def _wrong(rng):
+    """Infinite numbers, -999 for missing ones, gaps, and a category in which all values are rare."""
+    return {
+        "ratio": np.where(rng.random(N) < 0.01, np.inf, rng.normal(size=N)),
+        "age": np.where(rng.random(N) < 0.002, -999, rng.integers(18, 90, N)),
+        "height": np.where(rng.random(N) < 0.12, np.nan, rng.normal(172.0, 9.0, N)),
+        "at": [f"{each // 60:02}:{each % 60:02}" for each in rng.integers(0, 1_440, N)],
+    }
+
+
 def _days(rng):
     return np.datetime64("2024-05-01", "s") + rng.integers(0, 10**6, N).astype("timedelta64[s]")
 
@@ -42,6 +52,7 @@ TABLES = {
     "a heap": lambda rng: {f"x{place}": np.append(rng.normal(size=N - 120), rng.normal(4.5, 0.1, 120)) for place in range(3)},
     "odd rows": lambda rng: with_oddities(N, 3)[0],
     "groups": lambda rng: with_groups(N, 3)[0],
+    "wrong values": lambda rng: _wrong(rng),
 }
 
 
@@ -148,6 +159,37 @@ def check_shares(summary, points, shares):
         assert row["_witness"] >= 0.05 * shares[group].sum()
         assert row["_share"] <= before  # the largest first
         before = row["_share"]
+
+
+def test_what_is_unusual_is_so(case):
+    table, summary, _, shares = case
+    for card in view_of(summary).criticisms.cards:
+        for words in card.unusual:
+            check_unusual(words, table, card.row, shares)
+
+
+def check_unusual(words, table, row, shares):
+    """Check one sentence, such as "x is 3, higher than 99% of its values", against all rows."""
+    share = r"(?:(under |over )?([\d.]+)%|nearly all|hardly any)"
+    said = re.fullmatch(
+        rf"(\S+) (?:is \S+|has no readable value), (?:as in|(higher|lower) than) {share} of (the data|its values)", words
+    )
+    name, most, side, percent, where = said.groups()
+    values = _values(table, name)
+    there = values.notna().to_numpy()
+    assert where == ("its values" if most and not there.all() else "the data")
+    value = values[row]
+    if most is None:
+        share = shares @ (values.isna() if "readable" in words else values == value).to_numpy()
+        assert share < 0.025
+    else:
+        share = shares @ ((values < value) if most == "higher" else (values > value)).to_numpy() / shares[there].sum()
+        far = abs(value - values.median()) > 8 * (values.quantile(0.75) - values.quantile(0.25)) / 1.349
+        assert share > 0.975 or far
+    if percent is None:
+        assert share > 0.9995
+    elif side is None:
+        assert 100 * share == pytest.approx(float(percent), abs=0.051)
 
 
 def _values(table, name):

@@ -459,3 +459,27 @@ def test_squares_of_volatile_numbers_depend_on_each_other(n):
     factors = factors_of(measures_of(state, drained(state))).columns
     assert factors["calm"].spread == factors["calm"].values == factors["loud"].values == 1.0
     assert factors["loud"].spread > 10
+
+
+def dependent_columns(table):
+    return [note.column for note in ss.summarize(table, 5, 0, random_state=0).notes if note.kind == "dependent rows"]
+
+
+def test_few_ones_side_by_side_by_chance_are_not_told():
+    """Ten tables of 30 independent columns with 5 to 60 ones: at most 1% of such runs fail, as 0.001 of tables have a note."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        columns = {f"c{place}": rng.permutation(np.arange(8_000) < ones) for place, ones in enumerate(range(5, 64, 2))}
+        assert dependent_columns(columns | {"x": rng.normal(size=8_000)}) == []
+
+
+def test_few_ones_in_runs_are_told():
+    rng = np.random.default_rng(0)
+    starts = rng.choice(600, 6, replace=False) * 10
+    runs = np.isin(np.arange(6_000), (starts[:, None] + np.arange(10)).ravel())
+    columns = {f"x{place}": rng.normal(size=6_000) for place in range(20)}
+    assert dependent_columns(columns | {"runs": runs}) == ["runs"]
+    assert dependent_columns(columns | {"runs": rng.permutation(runs)}) == []
+    columns["x0"] = columns["x0"] + 0.3 * np.append(0.0, columns["x0"][:-1])
+    columns["x0"][7] = np.inf  # one far row hides nothing
+    assert dependent_columns(columns) == ["x0"]

@@ -348,3 +348,31 @@ def test_all_candidates_are_called_once():
     run.tell(points, [1.0, 2.0, 3.0])
     assert run.ask(1).shape == (0, 1)
     assert "All 3 candidates have been called" in run.result().note
+
+
+def test_a_run_says_what_is_known():
+    run = ss.Integration(LINE, random_state=0)
+    assert str(run) == "<Integration over Uniform(0.0, 1.0): 0 points, 0 told, 0 pending>\nno values yet"
+    points = run.ask(8)
+    run.tell(points[:5], [f(x) for x in points[:5]])
+    assert repr(run) == "<Integration over Uniform(0.0, 1.0): 8 points, 5 told, 3 pending>"
+    assert str(run) == f"{run!r}\n{run.result()}"
+
+
+def test_the_printed_integral_is_said_to_be_an_average():
+    box = ss.measures.Uniform([0, 0], [1, 2])
+    found = ss.integrate(lambda x: x[0] * x[1], box, 12, random_state=0)
+    assert found.mean == pytest.approx(0.5, abs=3 * found.sd)  # over the box: 1
+    first = f"{found.mean:.6g} +- {found.sd:.2g} (one standard deviation), average over Uniform([0.0, 0.0], [1.0, 2.0])"
+    assert str(found).startswith(f"{first}, from 12 calls of f\n")
+    draws = ss.measures.Empirical(np.random.default_rng(0).normal(size=(50, 6)))
+    assert "average over Empirical in 6 dimensions, from 3 calls of f" in str(ss.integrate(sum, draws, 3, random_state=0))
+    assert repr(ss.measures.Uniform(np.zeros(5), np.ones(5))) == "Uniform in 5 dimensions"
+
+
+def test_one_point_in_place_of_rows_is_told_its_shape():
+    found = ss.integrate(lambda x: x[0] * x[1], ss.measures.Uniform([0, 0], [1, 2]), 6, random_state=0)
+    with pytest.raises(InputError, match=r"pass np.reshape\(x, \(-1, 2\)\), rows of 2 columns$"):
+        found.predict([0.5, 1])
+    with pytest.raises(InputError, match=r"data: pass rows of 2 columns$"):
+        found.predict([0.5, 1, 2])

@@ -1,11 +1,14 @@
 """Notes on a table: what is said, and that it is so."""
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from sklearn.datasets import load_digits
 
 import supersample as ss
+from supersample.cli.describing import columns_text
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=600)
@@ -29,6 +32,10 @@ def said(column, **options):
          "values differ only in case or spaces, and count as different: ' US', 'US', 'us'"),
         (np.where(np.arange(600) % 9 == 0, -999.0, X), "far value",
          "at least 65 rows have the value -999.0, far from the others: does it stand for a missing one?"),
+        (np.where(np.arange(600) % 50 == 0, np.inf, X), "infinite values",
+         "12 of 600 rows have an infinite value; mean and standard deviation are those of the finite ones"),
+        (np.where(np.arange(600) == 7, -np.inf, np.arange(600) % 9), "infinite values",
+         "1 of 600 rows has an infinite value; mean and standard deviation are those of the finite ones"),
         (list(range(600)), "id",
          "looks like an id: nearly every value differs, and they run upwards; it takes no part in the choice of rows"),
     ],
@@ -55,6 +62,24 @@ def test_the_end_of_a_scale_is_no_far_value():
     assert "far value" not in said(pixels[600:1_200] / 16.0)
     both = np.where(np.arange(600) % 9 == 0, -999.0, np.where(np.arange(600) % 9 == 1, 9999.0, X))
     assert "far value" in said(both)
+
+
+def test_infinite_values_are_not_called_far_ones():
+    few = np.where(np.arange(600) % 20 == 0, np.inf, np.arange(600) % 7)
+    assert "far value" not in said(few)
+    assert said(np.where(np.arange(600) % 20 == 1, 9999, few))["far value"].startswith("30 rows have the value 9999.0")
+
+
+def test_unreadable_text_is_not_called_missing():
+    cells = np.where(np.arange(600) % 33 == 0, "bad", [f"{each:.2f}" for each in 100 + X]).astype(object)
+    cells[:50] = None  # 8.3%, and 2.8% that cannot be read
+    summary = ss.summarize({"c": pa.array(cells.tolist(), pa.string()), "x": X}, 5, 0, random_state=0)
+    found = {note.kind: note.text for note in summary.notes}
+    assert "many missing" not in found
+    assert re.search(r"\nc +number +533 +50 +", columns_text(summary))
+    assert found["read in part"].endswith("17 values could not be, and count as missing in the kernel")
+    cells[:70] = None
+    assert said(pa.array(cells.tolist(), pa.string()))["many missing"] == "11.7% of the rows have no value"
 
 
 def test_a_label_in_the_kernel_is_pointed_out_once():
@@ -104,6 +129,7 @@ def test_a_column_with_more_values_than_the_rows_learned_from_is_told():
     values = {
         "constant": np.where(later, np.arange(12_000) % 997, 7),
         "two": np.where(later, np.arange(12_000) % 10, [0, 1] * 6_000),
+        "flag": np.where(later, np.arange(12_000) % 2, 0),
     }
     rows = pa.table({**values, "x": np.random.default_rng(0).normal(size=12_000)})
     summary = ss.summarize(iter(rows.to_batches(max_chunksize=1_000)), 5, 0, random_state=0)
@@ -113,8 +139,10 @@ def test_a_column_with_more_values_than_the_rows_learned_from_is_told():
         "had 0 and 1 alone in the rows learned from, and has 10 different values in all; types={'two': 'number'} lets them "
         "count as a number"
     )
-    corrected = ss.summarize(iter(rows.to_batches()), 5, 0, types={"constant": "number", "two": "number"}, random_state=0)
-    assert "unlike the rows learned from" not in {note.kind for note in corrected.notes if note.column == "two"}
+    assert found["flag"].endswith("2 different values in all; types={'flag': 'boolean'} lets them count as a boolean")
+    types = {"constant": "number", "two": "number", "flag": "boolean"}
+    corrected = ss.summarize(iter(rows.to_batches()), 5, 0, types=types, random_state=0)
+    assert "unlike the rows learned from" not in {note.kind for note in corrected.notes if note.column in ("two", "flag")}
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -36,6 +36,14 @@ DAY = dt.datetime(2024, 2, 29)
         ([DAY.date(), dt.date(2024, 3, 2)], None, ("2024-02-29", "2024-03-01", "2024-03-02")),
         ([dt.time(1), dt.time(3)], None, ("01:00:00", "02:00:00", "03:00:00")),
         ([dt.timedelta(seconds=1.5), dt.timedelta(seconds=2.5)], None, ("1.5 s", "2 s", "2.5 s")),
+        ([dt.timedelta(seconds=0.1), dt.timedelta(seconds=2342)], None, ("0.1 s", "1,171 s", "2,342 s")),
+        # In the zone of the column, as its rows are shown; in UTC, and said so, if Python does not know it.
+        ([23 * 3600 + 1800, 30 * 86_400], pa.timestamp("s", "Europe/Berlin"), ("1970-01-02", "1970-01-16", "1970-01-31")),
+        ([-1800, 1800], pa.timestamp("s", "+01:00"), ("1970-01-01 00:30:00+01:00", "1970-01-01 01:00:00+01:00", "1970-01-01 01:30:00+01:00")),  # noqa: E501
+        ([-1800, 30 * 86_400], pa.timestamp("s", "No/Where"), ("1969-12-31 UTC", "1970-01-15 UTC", "1970-01-31 UTC")),
+        # Enough digits to tell values apart that differ within the column's spread.
+        ([2018.2, 2020.5, 2023.0], None, ("2,018.2", "2,020.5", "2,023")),
+        ([1e6 + 0.25, 1e6 + 0.5, 1e6 + 0.75], None, ("1,000,000.25", "1,000,000.5", "1,000,000.75")),
         ([None], pa.float64(), ("", "", "")),
         (["a"], None, ("", "", "")),
     ],

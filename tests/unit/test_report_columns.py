@@ -88,6 +88,33 @@ def test_missing_distinct_lengths_and_times_are_those_of_all_rows(rows, cards):
     assert (figures(cards["at"])["first"], figures(cards["at"])["last"]) == ("2024-03-01", "2024-03-09")
 
 
+def test_labels_say_what_the_figures_are():
+    rng = np.random.default_rng(0)
+    years = rng.integers(2018, 2024, 900)
+    ratio = rng.normal(0.5, 0.1, 900)
+    ratio[:11] = np.inf
+    waits = (rng.exponential(20_000, 900) + 100).astype(np.int64)
+    cards = cards_of(
+        {"year": years + 0.0, "ratio": ratio, "wait": pa.array(waits, pa.duration("ms")), "letter": list("abc") * 300}
+    )
+    told = figures(cards["year"])
+    assert float(told["mean"].replace(",", "")) == pytest.approx(years.mean(), abs=0.006)
+    assert told["sd"] == f"{years.std(ddof=1):.3f}"
+    assert re.fullmatch(r"Mean of the prototypes: 2,02\d\.\d+\.", cards["year"].prototypes)
+    told = figures(cards["ratio"])
+    assert (told["infinite"], told["max"]) == ("11 (1.2%)", "infinite")
+    assert told["mean of the finite values"] == f"{ratio[11:].mean():.4f}"
+    assert told["sd of the finite values"] == f"{ratio[11:].std(ddof=1):.4g}"
+    assert "mean" not in told
+    told = figures(cards["wait"])
+    assert "first" not in told
+    assert told["min"] == f"{waits.min() / 1000:g} s"
+    assert float(told["mean"].removesuffix(" s")) == pytest.approx(waits.mean() / 1000, rel=1e-3)
+    assert float(told["sd"].removesuffix(" s")) == pytest.approx(waits.std(ddof=1) / 1000, rel=1e-3)
+    assert cards["wait"].prototypes.endswith(" s.")
+    assert figures(cards["letter"])["length"] == "1 character"
+
+
 def test_few_numbers_stand_by_size_and_times_have_a_shape(cards):
     assert [bar.value for bar in cards["stars"].bars] == list("12345")
     assert cards["stars"].shape is None

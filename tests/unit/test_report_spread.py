@@ -4,10 +4,11 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from report_fakes import note
 from supersample.report.distributions import distribution_of
 from supersample.report.numbers import as_labels, as_numbers
 from supersample.report.projection import evenly, fit_plane
-from supersample.report.ranking import rank_columns, unusual, usual_of
+from supersample.report.ranking import added_by, rank_columns, unusual, usual_of
 
 
 def spread(first, second, kind, shares=None):
@@ -190,4 +191,47 @@ def test_what_is_rare_is_named_and_common_ends_are_not():
     row = pa.table({"n": [500], "zeros": [0], "k": ["b"]})
     assert unusual(row, usual) == ("n is 500, higher than nearly all of the data", "k is b, as in 1.0% of the data")
     assert unusual(pa.table({"n": [50], "zeros": [1], "k": ["a"]}), usual) == ()
-    assert unusual(pa.table({"n": pa.array([None], pa.int64()), "zeros": [0], "k": ["a"]}), usual) == ()
+    gap = pa.table({"n": pa.array([None], pa.int64()), "zeros": [0], "k": ["a"]})
+    assert unusual(gap, usual) == ("n has no readable value, as in hardly any of the data",)
+
+
+def test_far_and_infinite_values_are_named_however_many_there_are():
+    ages = np.where(np.arange(1_000) % 20 == 0, -999, 20 + np.arange(1_000) % 60)
+    ratios = np.where(np.arange(1_000) % 25 == 0, np.inf, np.arange(1_000) % 10)
+    background = pa.table({"age": ages, "ratio": ratios})
+    usual = usual_of(background, {"age": "number", "ratio": "number"}, np.full(1_000, 0.001))
+    assert unusual(background.slice(0, 1), usual) == (
+        "ratio is infinite, higher than 96.0% of the data",
+        "age is -999, lower than 95.0% of the data",
+    )
+    assert unusual(background.slice(0, 1), usual, {"age": 90.0, "ratio": 12.0})[0].startswith("age is -999")
+    assert unusual(background.slice(1, 1), usual) == ()
+    zeros = pa.table({"x": [0.0] * 19 + [np.inf]})
+    assert unusual(zeros.slice(19), usual_of(zeros, {"x": "number"}, np.full(20, 0.05))) == (
+        "x is infinite, higher than 95.0% of the data",
+    )
+
+
+def test_a_share_of_a_column_with_gaps_is_one_of_its_values():
+    heights = pa.array([None if place % 4 == 0 else float(place) for place in range(400)])
+    shares = np.full(400, 1 / 400)
+    row = pa.table({"h": [399.0]})
+    table = pa.table({"h": heights})
+    assert unusual(row, usual_of(table, {"h": "number"}, shares)) == ("h is 399, higher than 99.7% of its values",)
+    assert unusual(row, usual_of(table, {"h": "number"}, shares, "the left")) == (
+        "h is 399, higher than 99.7% of its values on the left",
+    )
+
+
+def test_rare_values_are_named_only_where_most_are_frequent():
+    clock = np.random.default_rng(0).integers(0, 1_440, 5_000)
+    background = pa.table({"t": [f"{each // 60:02}:{each % 60:02}" for each in clock], "k": ["a", "b", "c", "d"] * 1_250})
+    usual = usual_of(background, {"t": "category", "k": "category"}, np.full(5_000, 1 / 5_000))
+    assert {unusual(background.slice(place, 1), usual) for place in range(200)} == {()}
+    assert unusual(pa.table({"t": ["never"], "k": ["z"]}), usual) == ("k is z, as in hardly any of the data",)
+
+
+def test_columns_add_what_is_beyond_the_usual():
+    sample = np.column_stack([np.arange(-2.0, 3.0), [0, 0, 0, 0, 100.0], np.ones(5)])
+    columns = [note("a", "double", "number"), note("out", "string", "left out", 0), note("b", "double", "number")]
+    assert added_by(columns, np.array([[4.0, 3.0, 9.0]]), sample) == [{"a": 15.0, "b": 9.0}]

@@ -231,3 +231,25 @@ def test_almost_no_rows(n_rows, tmp_path):
     view = view_of(ss.summarize(mixed_rows(5)[0].slice(0, n_rows), 3, 2, random_state=0))
     assert len(view.prototypes.cards) == min(3, n_rows)
     assert render_summary(view)
+
+
+def test_criticisms_name_why_they_were_chosen():
+    rng = np.random.default_rng(0)
+    ratio, age = rng.normal(0.5, 0.1, 6_000), rng.integers(18, 90, 6_000)
+    ratio[rng.choice(6_000, 71, replace=False)] = np.inf
+    age[rng.choice(6_000, 5, replace=False)] = -999
+    minutes = rng.integers(0, 1_440, 6_000)
+    table = {
+        "ratio": ratio,
+        "age": age,
+        "height_cm": np.where(rng.random(6_000) < 0.12, np.nan, rng.normal(172.0, 9.0, 6_000)),
+        "t": [f"{each // 60:02}:{each % 60:02}" for each in minutes],
+    }
+    summary = ss.summarize(table, 20, 12, types={"t": "category"}, random_state=0)
+    cards = {card.row: card.unusual for card in view_of(summary).criticisms.cards}
+    infinite, marked = ([row for row in cards if odd(row)] for odd in (lambda r: np.isinf(ratio[r]), lambda r: age[r] == -999))
+    assert infinite
+    assert marked
+    assert all(cards[row][0].startswith("ratio is infinite, higher than 98.") for row in infinite)
+    assert all(cards[row][0].startswith("age is -999, lower than ") for row in marked)
+    assert not any("t is" in words for each in cards.values() for words in each)

@@ -66,7 +66,7 @@ def _row(column: "ColumnProfile", used: bool) -> dict[str, str]:
         "column": short_line(column.name, _LONGEST_NAME),
         "role": column.role if used else f"{column.role}, left out",
         "count": f"{column.count:,}",
-        "missing": f"{column.missing + column.unreadable:,}",
+        "missing": f"{column.missing:,}",
         "distinct": wording.distinct_text(column),
         _LAST: _values(column),
     }

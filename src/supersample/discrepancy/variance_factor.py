@@ -6,7 +6,9 @@ from typing import Protocol
 import numpy as np
 from scipy import special
 
-__all__ = ["Level", "Measured", "variance_factor"]
+from supersample._typing import Floats
+
+__all__ = ["Level", "Measured", "beyond_chance", "variance_factor"]
 
 #: Blocks that a length must leave to be looked at.
 _FEWEST = 16.0
@@ -18,6 +20,8 @@ _LONG = 8.0
 _ALLOWANCE = 5.0
 #: The probability that a ratio is larger than it is said to be at most.
 _UNLIKELY = 0.01
+#: Rows of a sample that must have a part in the variance for dependence to be told.
+_FEWEST_EVENTS = 10.0
 
 
 class Level(Protocol):
@@ -66,9 +70,46 @@ def variance_factor(measured: Measured, n_tests: int, others: Sequence[Measured]
     return max(1.0, min(factor, max(max(_clear_factor(each, n_tests)[0], _most_possible(each, length)) for each in others)))
 
 
+def beyond_chance(measured: Measured, n_tests: int, squares: Floats) -> bool:
+    """Return whether a factor above 1 is more than what a few rows that stand out show by chance.
+
+    squares: (x - mean)^2 of the same numbers in a random sample of the rows. If only m rows stand out, as the ones of a column
+    of zeros, the ratio is 1 + 2 (c - E c) / m for c pairs of them in one block, and c is about Poisson, with the mean
+    m^2 / (2 f) that gives the ratio the variance 2 / f of f degrees of freedom. For small m that has a far longer tail than
+    chi-squared, which `variance_factor` takes. In general m is the number of equal rows whose products are as large as those
+    of pairs of rows here, less twice its error in the sample.
+    """
+    events, seen = _events(squares), _seen(measured)
+    if not events or not seen:
+        return False
+    rows = (events - 2.0 * np.sqrt(events)) / squares.size * measured.levels[0].blocks
+    chances = []
+    for each in seen:
+        expected = rows**2 / (2.0 * measured.dimensions * each.blocks) * (1.0 - 1.0 / each.length)
+        pairs = expected + rows * (each.ratio - 1.0) / 2.0
+        chances.append(float(special.gammainc(pairs, expected)) if pairs > 0 else 1.0)
+    return min(chances) * len(seen) * n_tests <= _LEVEL
+
+
+def _events(squares: Floats) -> float:
+    """Return sum x^2 / P, where P^2 is the mean of (x y)^2 over pairs of rows, weighted by itself: m for m ones among zeros.
+
+    A row has no pair with itself, so that a single far one does not count. 0 if a few rows have nearly all of the sum: outside
+    the sample there may be more of them.
+    """
+    total, second, fourth = (float((squares**power).sum()) for power in (1, 2, 4))
+    if total**2 <= _FEWEST_EVENTS * second:
+        return 0.0
+    return total * float(np.sqrt((total**2 - second) / (second**2 - fourth)))
+
+
+def _seen(measured: Measured) -> list[Level]:
+    return [each for each in measured.levels[1:] if each.blocks >= _FEWEST]
+
+
 def _clear_factor(measured: Measured, n_tests: int) -> tuple[float, int]:
     """Return the factor, and the length of the blocks that it was seen in."""
-    seen = [each for each in measured.levels[1:] if each.blocks >= _FEWEST]
+    seen = _seen(measured)
     if not seen:
         return 1.0, 1
     freedom = [measured.dimensions * each.blocks for each in seen]

@@ -4,6 +4,7 @@ import os
 
 import numpy.typing as npt
 
+from supersample._text import plural
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample.integration.integral import Integral
 from supersample.integration.problem import Noise, Options, SelectionMethod
@@ -57,6 +58,17 @@ class Integration:
         """Count the values known, also those that another process has told the checkpoint. Reads the file."""
         self._run.refresh()
         return len(self._run)
+
+    def __repr__(self) -> str:
+        """Return the measure, and how many points have a value or wait for one, when the checkpoint was last read."""
+        known = self._run.known
+        points = f"{plural(len(known.taken), 'point')}, {known.values.size} told, {len(known.pending)} pending"
+        return f"<Integration over {self._run.problem.measure!r}: {points}>"
+
+    def __str__(self) -> str:
+        """Return the same, and the result from all values so far, if there are any. O(n^3) for each kernel."""
+        result = self.result() if len(self) else "no values yet"
+        return f"{self!r}\n{result}"
 
     @property
     def pending(self) -> Floats:

@@ -37,7 +37,9 @@ def integrate(
     checkpoint: str | os.PathLike[str] | None = None,
     random_state: RandomState = None,
 ) -> Integral:
-    """Return the integral of f over a measure from n calls of f, with a standard deviation (Bayesian quadrature).
+    """Return the average of f over a measure from n calls of f, with a standard deviation (Bayesian quadrature).
+
+    Measures have mass 1: the integral dx over a box is the average over `Uniform`, times the volume of the box.
 
     The prior is f = m + a g with g ~ GP(0, k). Mean m and amplitude a are integrated out (m flat, a flat in log a): for one
     kernel the integral is Student t with n - 1 degrees of freedom, mean m + z^T K^-1 (y - m) and scale

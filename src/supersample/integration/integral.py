@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from supersample._notebook import notebook_html
+from supersample._text import plural
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike
 from supersample._validation import check_points
@@ -23,6 +24,7 @@ __all__ = ["Integral", "integral_of"]
 class Integral:
     """An integral: its posterior mean and standard deviation, and the data that they are computed from.
 
+    mean, sd: of the average of the function over the measure; times the volume of a box, of the integral dx over it.
     mean = sum_i weights_i values_i. points: where the function was called, in that order; values: what it returned.
     trusted: False if the values contradict the prior, or are too few to show it; the note says why, and sd is widened.
     kernel, amplitude, noise: the most likely prior, f = m + amplitude g with g ~ GP(0, kernel), and the standard deviation of
@@ -95,14 +97,14 @@ class Integral:
         return int(self.values.size)
 
     def __str__(self) -> str:
-        """Return the integral with its standard deviation, the number of calls, the prior, and what speaks against it."""
+        """Return the average with its standard deviation, measure, number of calls and prior, and what speaks against it."""
         kernels = self.kernels
-        more, calls = len(kernels) - 1, f"{len(self):,} call{'s' * (len(self) != 1)}"
+        more, what = len(kernels) - 1, f"average over {self.problem.measure!r}, from {plural(len(self), 'call')} of f"
         share = next(share for share, kernel in kernels if kernel == self.kernel)
         others = f", {share:.0%} of the evidence; {more} other kernel{'s' * (more != 1)} averaged" * (more > 0)
         noise = f"noise {self.noise:.2g}, " * (self.noise > 0.0)
         lines = [
-            f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), from {calls} of the function",
+            f"{self.mean:.6g} +- {self.sd:.2g} (one standard deviation), {what}",
             f"  prior    amplitude {self.amplitude:.4g}, {noise}{self.kernel!r}{others}",
             *([] if self.trusted else ["  trusted  no"]),
             *([f"  note     {self.note}"] if self.note else []),

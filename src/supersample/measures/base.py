@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from supersample._random import Seed, as_seed
+from supersample._text import plural
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Mask, PointsLike, RandomState
 from supersample._validation import check_count, check_points
@@ -48,6 +49,10 @@ class Measure(ABC):
     @abstractmethod
     def _energy(self, kernel: Kernel) -> float:
         """Return E for such a kernel."""
+
+    def __repr__(self) -> str:
+        """Return its type and dimensions: the points and parameters of most measures are too many for a line."""
+        return f"{type(self).__name__} in {plural(self.dimension, 'dimension')}"
 
     def is_exact(self, kernel: KernelLike) -> bool:
         """Whether z and E of this kernel are exact; if not, `sampled` replaces the measure by draws."""
@@ -94,7 +99,7 @@ class Measure(ABC):
         for _, term in _terms(resolved):
             if not self._is_closed(term):
                 raise InputError(
-                    f"{type(self).__name__} in {self.dimension} dimension{'s' * (self.dimension != 1)} has no closed form for "
+                    f"{type(self).__name__} in {plural(self.dimension, 'dimension')} has no closed form for "
                     f"kernel {term!r}; use measure.sampled(n, random_state) in its place, where draws stand for the measure"
                 )
         return resolved

@@ -20,6 +20,9 @@ _LONGEST = 1e100
 #: Points may be outside the box by this share of its numbers: they are computed, 3 * 0.1 is not 0.3.
 _ROUNDING = 1e-14
 
+#: Axes of a box whose corners are written out.
+_MOST_SHOWN = 4
+
 #: Below this length, in bandwidths, the Gaussian kernel equals to rounding a polynomial that this many nodes integrate.
 _SHORT, _NODES = 0.5, 20
 
@@ -50,6 +53,13 @@ class Uniform(Measure):
         with np.errstate(over="ignore"):
             if not bool((self.high - self.low <= _LONGEST).all()):
                 raise InputError(f"high - low must be at most {_LONGEST:g} on every axis; choose a smaller box")
+
+    def __repr__(self) -> str:
+        """Return the corners of the box, if they have few numbers."""
+        if self.dimension > _MOST_SHOWN:
+            return super().__repr__()
+        low, high = (each.item() if each.size == 1 else each.tolist() for each in (self.low, self.high))
+        return f"Uniform({low}, {high})"
 
     @property
     def dimension(self) -> int:

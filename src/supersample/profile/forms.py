@@ -27,7 +27,7 @@ Family = Literal["whole", "real", "decimal", "text", "vector", "other"]
 _REALS: dict[str, Callable[[float], np.floating[Any]]] = {"halffloat": np.float16, "float": np.float32, "double": np.float64}
 _NUMBER = r"u?int(8|16|32|64)|halffloat|float|double|bool|decimal\d+\(\d+, -?\d+\)"
 _LIST = re.compile(rf"(fixed_size_|large_)?list<[^<>]*: ({_NUMBER})( not null)?>(\[\d+\])?")
-_TIME = re.compile(r"(date32|date64|timestamp|time32|time64|duration)\[(day|s|ms|us|ns)(, tz=.*)?\]")
+_TIME = re.compile(r"(date32|date64|timestamp|time32|time64|duration)\[(day|s|ms|us|ns)(?:, tz=(.*))?\]")
 _DECIMAL = re.compile(r"decimal\d+\(\d+, (-?\d+)\)")
 #: How many of each unit make a second.
 _PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
@@ -44,20 +44,25 @@ class Form:
     """What a profile makes of a type.
 
     name: the type as text. clock: what a whole number counts, if it is a time: "date32", "timestamp" and so on, else "".
-    unit: the unit of such a count. zoned: whether a time is one of UTC. scale: digits of a decimal after its point.
+    unit: the unit of such a count. zone: the zone that a time of UTC is shown in. scale: digits of a decimal after its point.
     """
 
     name: str
     family: Family
     clock: str = ""
     unit: str = ""
-    zoned: bool = False
+    zone: str = ""
     scale: int = 0
 
     @property
     def measured(self) -> bool:
         """Whether values have a minimum, a mean and quantiles."""
         return self.family in ("whole", "real", "decimal")
+
+    @property
+    def is_time(self) -> bool:
+        """Whether values are days, moments or times of day; durations are numbers of seconds."""
+        return self.clock not in ("", "duration")
 
     @property
     def told_apart(self) -> bool:
@@ -147,7 +152,7 @@ class Form:
             return moment.partition("T")[2]
         if self.clock == "date64":
             return moment.partition("T")[0]
-        return moment + "Z" * self.zoned
+        return moment + "Z" * bool(self.zone)
 
     def seconds_text(self, seconds: float) -> str:
         """Return a time that is given in seconds, such as a mean or a quantile, as text, to the microsecond."""
@@ -173,7 +178,7 @@ def form_of(name: str) -> Form:
     if decimal := _DECIMAL.fullmatch(name):
         return Form(name, "decimal", scale=int(decimal[1]))
     if time := _TIME.fullmatch(name):
-        return Form(name, "whole", clock=time[1], unit=time[2], zoned=time[3] is not None)
+        return Form(name, "whole", clock=time[1], unit=time[2], zone=time[3] or "")
     if name in ("string", "large_string", "string_view"):
         return Form(name, "text")
     return Form(name, "vector" if _LIST.fullmatch(name) else "other")

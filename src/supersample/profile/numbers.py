@@ -70,6 +70,11 @@ class Numbers:
         """How many values there were, infinite ones included."""
         return self.lowest + self.moments.count + self.highest
 
+    @property
+    def infinite(self) -> int:
+        """How many values are infinite, of either sign."""
+        return self.lowest + self.highest
+
     def check(self, form: Form, n_values: int) -> None:
         """Refuse statistics that no values of this form and number have."""
         counts = (self.zeros, self.negatives, self.lowest, self.highest)

@@ -66,7 +66,7 @@ def _row(column: ColumnProfile) -> dict[str, Any]:
         "quantile_error": column.quantile_error,
         "zeros": None if numbers is None else numbers.zeros,
         "negatives": None if numbers is None else numbers.negatives,
-        "infinite": None if numbers is None else numbers.lowest + numbers.highest,
+        "infinite": None if numbers is None else numbers.infinite,
         "top": None if column.frequent is None else [vars(each) for each in column.top()],
         "top_error": column.top_error,
         "shortest": None if lengths is None else lengths.shortest,

@@ -1,10 +1,16 @@
 """What a profile says of a column, in a few words each: for terminals and pages."""
 
+import math
+
+import pyarrow as pa
+
 from supersample._text import amount
 from supersample.profile.column import ColumnProfile, Counted
 
-__all__ = ["count_text", "distinct_text", "maximum_text", "minimum_text", "quantile_text", "span_of", "value_text"]
+__all__ = ["count_text", "distinct_text", "maximum_text", "minimum_text", "quantile_text", "sd_text", "span_of", "value_text"]
 
+#: Digits of a number, and how many of them there are at most to tell values of a narrow column apart.
+_DIGITS, _MOST_DIGITS = 4, 15
 #: Whole numbers from this size on are written with an exponent.
 _LONG = 10**15
 #: Times are written as days if they span more than three, and without fractions of seconds if they span more than a minute.
@@ -43,14 +49,21 @@ def quantile_text(column: ColumnProfile, share: float) -> str:
 
 
 def value_text(column: ColumnProfile, value: float) -> str:
-    """Write a mean, a quantile or another number of a column with a few digits; times as times, as finely as they span."""
+    """Write a mean, a quantile or another number of a column; times as times, in their zone and as finely as they span.
+
+    Numbers have four digits, or more where these would not tell values apart that differ by a hundredth of the deviation.
+    """
     form = column.form
-    if form.clock == "duration":
-        return f"{amount(value, 4)} s"
-    if form.clock:
-        return _short_time(form.seconds_text(value), span_of(column))
-    whole = form.family == "whole" and abs(value) < _LONG and value == int(value)
-    return f"{int(value):,}" if whole else amount(value, 4)
+    if form.is_time:
+        return _in_zone(column, value) if form.zone else _short_time(form.seconds_text(value), span_of(column))
+    whole = form.family == "whole" and not form.clock and abs(value) < _LONG and value == int(value)
+    text = f"{int(value):,}" if whole else amount(value, _digits(value, column.sd))
+    return f"{text} s" if form.clock else text
+
+
+def sd_text(column: ColumnProfile) -> str:
+    """Write the standard deviation of a column; nothing for fewer than two values."""
+    return "" if column.sd is None else amount(column.sd, _DIGITS) + " s" * (column.form.clock == "duration")
 
 
 def span_of(column: ColumnProfile) -> float:
@@ -67,9 +80,31 @@ def _extreme(column: ColumnProfile, text: str | None, finite: int | float | None
     if text in ("inf", "-inf") or finite is None:
         return amount(float(text))
     form = column.form
-    if form.clock and form.clock != "duration":
+    if form.is_time and not form.zone:
         return _short_time(text, span_of(column))
     return text if form.name == "bool" else value_text(column, form.number(finite))
+
+
+def _digits(value: float, sd: float | None) -> int:
+    """Return how many digits to write, given the standard deviation of the column.
+
+    >>> _digits(2020.52, 1.7), _digits(2020.52, 800.0), _digits(5.0, None)
+    (6, 4, 4)
+    """
+    if not sd or not value or not math.isfinite(value) or not math.isfinite(sd):
+        return _DIGITS
+    return min(max(math.ceil(math.log10(abs(value)) - math.log10(sd)) + 2, _DIGITS), _MOST_DIGITS)
+
+
+def _in_zone(column: ColumnProfile, seconds: float) -> str:
+    """Write a moment in the zone of its column, or in UTC where Python does not know the zone or the year."""
+    span = span_of(column)
+    seconds = round(seconds) if span > _MINUTE else seconds
+    try:
+        moment = pa.scalar(round(seconds * 10**6), pa.timestamp("us", column.form.zone)).as_py()
+    except (ValueError, KeyError, OverflowError, pa.ArrowException):
+        return f"{_short_time(column.form.seconds_text(seconds).rstrip('Z'), span)} UTC"
+    return _short_time(moment.isoformat(), span)
 
 
 def _short_time(text: str, span: float) -> str:

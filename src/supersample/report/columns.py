@@ -126,7 +126,7 @@ def _card(
         statistics=_statistics(column),
         prototypes=_mean_of_prototypes(column, values, weights) if note.used else "",
         links=tuple(Link(clean(link.name, 40), link.measure, link.value) for link in links),
-        missing=column.missing + column.unreadable,
+        missing=column.missing,
         distinct=column.distinct or 0,
     )
 
@@ -194,15 +194,16 @@ def _part(count: int, rows: int) -> str:
 
 
 def _of_numbers(column: ColumnProfile) -> list[tuple[str, str]]:
-    is_time = bool(column.form.clock)
+    is_time = column.form.is_time
     first, last = ("first", "last") if is_time else ("min", "max")
     shares = {"5%": 0.05, "25%": 0.25, "median": 0.5, "75%": 0.75, "95%": 0.95}
     found = [(first, said.minimum_text(column))]
     found += [(label, said.quantile_text(column, share)) for label, share in shares.items()]
     found.append((last, said.maximum_text(column)))
     if column.mean is not None and not is_time:
-        found.append(("mean", amount(column.mean, 4)))
-        found.append(("sd", "" if column.sd is None else amount(column.sd, 4)))
+        infinite = column.numbers is not None and column.numbers.infinite
+        of = " of the finite values" if infinite else ""
+        found += [(f"mean{of}", said.value_text(column, column.mean)), (f"sd{of}", said.sd_text(column))]
     return found + ([] if is_time else _of_signs(column))
 
 
@@ -210,19 +211,20 @@ def _of_signs(column: ColumnProfile) -> list[tuple[str, str]]:
     numbers = column.numbers
     if numbers is None:
         return []
-    counts = {"zeros": numbers.zeros, "negative": numbers.negatives, "infinite": numbers.lowest + numbers.highest}
+    counts = {"zeros": numbers.zeros, "negative": numbers.negatives, "infinite": numbers.infinite}
     return [(label, _part(count, max(1, column.rows))) for label, count in counts.items() if count]
 
 
 def _of_lengths(column: ColumnProfile) -> list[tuple[str, str]]:
     lengths = column.lengths
     assert lengths is not None
-    unit = "characters" if column.form.family == "text" else "numbers"
+    assert lengths.longest is not None
+    longest = words.count(lengths.longest, "character" if column.form.family == "text" else "number")
     if lengths.shortest == lengths.longest:
-        found = [("length", f"{lengths.longest:,} {unit}")]
+        found = [("length", longest)]
     else:
         average = amount(lengths.total / column.count)
-        found = [("length", f"{lengths.shortest:,} to {lengths.longest:,} {unit}, {average} on average")]
+        found = [("length", f"{lengths.shortest:,} to {longest}, {average} on average")]
     if column.norms is not None and column.mean is not None:
         spread = "" if column.sd is None else f", sd {amount(column.sd)}"
         found.append(("Euclidean length", f"mean {amount(column.mean)}{spread}"))
@@ -230,11 +232,12 @@ def _of_lengths(column: ColumnProfile) -> list[tuple[str, str]]:
 
 
 def _mean_of_prototypes(column: ColumnProfile, values: Floats, weights: Floats) -> str:
-    if column.numbers is None or column.form.clock or column.role != "number" or not np.isfinite(values).any():
+    if column.numbers is None or column.form.is_time or column.role != "number" or not np.isfinite(values).any():
         return ""
     finite = np.isfinite(values)
     with np.errstate(over="ignore"):
-        return f"Mean of the prototypes: {amount(float(np.average(values[finite], weights=weights[finite])), 4)}."
+        mean = float(np.average(values[finite], weights=weights[finite]))
+    return f"Mean of the prototypes: {said.value_text(column, mean)}."
 
 
 def _links(columns: Sequence[ColumnProfile], sample: pa.Table) -> Mapping[str, tuple[Link, ...]]:

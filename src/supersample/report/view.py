@@ -19,7 +19,7 @@ from supersample.report.numbers import shares_of
 from supersample.report.panels import PANELS
 from supersample.report.pictures import picture_columns
 from supersample.report.projection import Cloud, Map, Plane, points_of
-from supersample.report.ranking import unusual, usual_of
+from supersample.report.ranking import added_by, unusual, usual_of
 from supersample.summary import Summary
 from supersample.summary.notes import Note, grouped
 from supersample.summary.outcome import said_as_good_as
@@ -123,12 +123,13 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
     """Gather what the page of a summary shows."""
     parts = read(summary)
     plane, places = plane_of(summary, parts.background, parts.shares)
-    coordinates = plane.place(encoded(summary, parts.background.take(places)))
+    sample = encoded(summary, parts.background.take(places))
+    coordinates = plane.place(sample)
     order = reading_order(parts.kinds, parts.measured.take(places), coordinates, parts.shares[places])
     notes = summary.notes
     profiles = summary.column_profiles
     charts, not_charted = ((), "") if profiles is not None else _distributions(parts, order)
-    prototypes, criticisms = _galleries(summary, parts, order)
+    prototypes, criticisms = _galleries(summary, parts, order, sample)
     headline, meaning = headline_of(summary, len(parts.prototypes))
     return SummaryView(
         title=clean(title or summary.source, 120),
@@ -179,7 +180,8 @@ def _group(group: tuple[Note, ...]) -> NoteGroup:
     return NoteGroup(first.kind, "", f"{words.count(len(group), 'column')}: {words.listed(names)}", notes)
 
 
-def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Gallery, Gallery]:
+def _galleries(summary: Summary, parts: Parts, order: Sequence[str], sample: Floats) -> tuple[Gallery, Gallery]:
+    """Return prototypes and criticisms as cards. sample: the points of some background rows."""
     prototypes, criticisms = parts.prototypes, parts.criticisms
     measured = as_read(criticisms, summary.column_profiles)
     # Each criticism is drawn with its nearest prototype beside it.
@@ -187,6 +189,8 @@ def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Ga
     pictures = picture_columns([parts.background.select(list(parts.kinds)), prototypes, criticisms], shown)
     usual = usual_of(parts.measured, parts.kinds, parts.shares)
     reasons = criticisms.select(["_kind", "_share", "_nearest"]).to_pylist()
+    points = encoded(summary, criticisms.slice(0, MOST_CRITICISMS)) if len(criticisms) else sample[:0]
+    added = added_by(summary.columns, points, sample)
     first = gallery_of(prototypes, order, pictures, most=MOST_PROTOTYPES)
     drawn = {card.row: card.pictures for card in first.cards}
     second = gallery_of(
@@ -195,7 +199,7 @@ def _galleries(summary: Summary, parts: Parts, order: Sequence[str]) -> tuple[Ga
         pictures,
         most=MOST_CRITICISMS,
         why=lambda place: why_shown(reasons[place], parts.prototype_rows),
-        unusual=lambda place: unusual(measured.slice(place, 1), usual),
+        unusual=lambda place: unusual(measured.slice(place, 1), usual, added[place]),
         nearest=lambda place: drawn.get(parts.prototype_rows[reasons[place]["_nearest"]], ()),
     )
     return first, second

@@ -8,7 +8,7 @@ import numpy as np
 
 from supersample._text import about, plural
 from supersample._typing import Floats
-from supersample.discrepancy.variance_factor import variance_factor
+from supersample.discrepancy.variance_factor import beyond_chance, variance_factor
 from supersample.selection.stream import background
 from supersample.selection.stream.dependence import Level, Measured
 from supersample.selection.stream.lifecycle import Stream, drain
@@ -132,7 +132,7 @@ def drained(state: Running) -> Stream:
 
 def factors_of(mine: Measures, theirs: Measures | None = None) -> Factors:
     """Return the factors of one summary's rows; theirs: of the rows that they are compared with."""
-    n_tests = 1 + sum(len(group) for group in mine.groups) + len(mine.squares)
+    n_tests = _n_tests(mine)
     whole = variance_factor(mine.joint, n_tests, () if theirs is None else (theirs.joint,))
     others: dict[int, tuple[Measured, ...]] = {}
     for name, places in mine.columns.items():
@@ -150,6 +150,23 @@ def factors_of(mine: Measures, theirs: Measures | None = None) -> Factors:
         for name, (values, missing) in mine.columns.items()
     }
     return Factors(whole, tuple(each), columns, mine.share)
+
+
+def _beyond_chance(measures: Measures, held: Stream) -> Iterator[str]:
+    """Yield the columns whose values depend on those before them by more than chance."""
+    assert held.dependence is not None  # there are measures
+    coordinates, groups = held.dependence.coordinates(held.background.rows.points)
+    squares = (coordinates - coordinates.mean(axis=0)) ** 2
+    for name, (place, _) in measures.columns.items():
+        own = squares[:, groups == place]
+        parts = (own.sum(axis=1), *(own.T if own.shape[1] > 1 else ()))
+        known = zip(measures.groups[place], parts, strict=False)  # nothing is measured of groups without a place
+        if any(beyond_chance(measured, _n_tests(measures), part) for measured, part in known):
+            yield name
+
+
+def _n_tests(measures: Measures) -> int:
+    return 1 + sum(len(group) for group in measures.groups) + len(measures.squares)
 
 
 def _of(measures: Measures | None, name: str) -> tuple[Measured, ...]:
@@ -190,7 +207,10 @@ def shaped(features: Floats, state: Running, held: Stream, factors: Factors) -> 
 
 
 def dependence_told(state: Running) -> Iterator[tuple[str, str | None, str]]:
-    """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text."""
+    """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text.
+
+    Tests count fewer rows wherever a factor is above 1. Of single columns it is told only where chance cannot explain it.
+    """
     held = drained(state)
     measures = measures_of(state, held)
     if measures is None:
@@ -199,8 +219,9 @@ def dependence_told(state: Running) -> Iterator[tuple[str, str | None, str]]:
         return
     factors = factors_of(measures)
     rows, seen = held.moments.effective_rows, plural(state.n_seen, "row")
-    found: dict[str | None, float]
-    found = {None: factors.joint} if factors.joint > 1.0 else {name: each.values for name, each in factors.columns.items()}
+    found: dict[str | None, float] = {None: factors.joint}
+    if factors.joint == 1.0:
+        found |= {name: factors.columns[name].values for name in _beyond_chance(measures, held)}
     for name, factor in found.items():
         who, where = ("rows", "in tests") if name is None else ("its values", "in its tests")
         text = f"{who} depend on those before them, or are sorted: {seen} count as about {about(rows / factor)} {where}"

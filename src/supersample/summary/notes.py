@@ -102,6 +102,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *_other_values(columns),
         *(note for note in read if note.kind == "read in part"),
         *(note for column in columns for note in _far_values(column.profile)),
+        *(note for column in columns for note in _infinite(column.profile)),
         *_first_rows(state),
         *(Note(*each) for each in dependence_told(state)),
         *_labels(state, columns),
@@ -140,7 +141,7 @@ def _other_values(columns: list[_Column]) -> Iterator[Note]:
         known = {"constant": 1, "boolean": 2}.get(note.kind)
         if known is not None and profile.distinct is not None and profile.distinct > known and profile.reading is None:
             had = "one value" if known == 1 else "0 and 1 alone"
-            kind = "number" if profile.numbers is not None else "category"
+            kind = "category" if profile.numbers is None else "boolean" if _zeros_and_ones(profile) else "number"
             yield Note(
                 "unlike the rows learned from", profile.name,
                 f"had {had} in the rows learned from, and has {distinct_text(profile)} different values in all; "
@@ -182,7 +183,8 @@ def _stored_as_text(state: Running, column: _Column) -> Iterator[Note]:
     if reading.note:
         said.append(reading.note)
     if profile.unreadable:
-        said.append(f"{plural(profile.unreadable, 'value')} could not be, and {_count_as(profile.unreadable)} missing")
+        counted = _count_as(profile.unreadable)
+        said.append(f"{plural(profile.unreadable, 'value')} could not be, and {counted} missing in the kernel")
     yield Note("stored as text" if len(said) == 1 else "read in part", profile.name, "; ".join(said))
 
 
@@ -239,12 +241,11 @@ def _of_column(column: _Column) -> Iterator[Note]:
     if profile.count == 0:
         yield Note("empty", profile.name, "holds no value at all")
         return
-    absent = profile.missing + profile.unreadable
-    if absent >= _MANY_MISSING * rows:
-        yield Note("many missing", profile.name, f"{_percent(absent / rows)} of the rows have no value")
+    if profile.missing >= _MANY_MISSING * rows:
+        yield Note("many missing", profile.name, f"{_percent(profile.missing / rows)} of the rows have no value")
     if profile.distinct == 1:
         text = "".join(f"every value is {_shown(profile, only.value)}" for only in profile.top(1)) or "all values are the same"
-        yield Note("constant", profile.name, text if not absent else f"{text}, where there is one")
+        yield Note("constant", profile.name, text if profile.count == rows else f"{text}, where there is one")
         return
     top = profile.top(1)
     if top and top[0].count >= _NEARLY_ALL * rows:
@@ -279,10 +280,12 @@ def _far_values(profile: ColumnProfile) -> Iterator[Note]:
     median, spread = profile.quantile(0.5), _spread(profile)
     if profile.role != "number" or profile.form.clock or median is None or spread is None or not spread > 0:
         return
-    far = [each for each in profile.top() if abs(float(each.value) - median) > _HEAVY * spread]
-    for sign in (-1.0, 1.0):
+    assert profile.numbers is not None  # there is a median
+    far = [each for each in profile.top() if _HEAVY * spread < abs(float(each.value) - median) < math.inf]
+    for sign, infinite in ((-1.0, profile.numbers.lowest), (1.0, profile.numbers.highest)):
         side = [each for each in far if (float(each.value) - median) * sign > 0]
-        beyond = (sum(each.count + (profile.top_error or 0) for each in side) + 0.5) / max(profile.count - 1, 1)
+        beyond = infinite + sum(each.count + (profile.top_error or 0) for each in side) + 0.5
+        beyond /= max(profile.count - 1, 1)
         inner = profile.quantile(max(0.0, 1.0 - beyond if sign > 0 else min(1.0, beyond)))  # the next value on this side
         for each in side:
             alone = inner is not None and abs(inner - median) < _BETWEEN * abs(float(each.value) - median)
@@ -292,6 +295,23 @@ def _far_values(profile: ColumnProfile) -> Iterator[Note]:
                     f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it "
                     f"stand for a missing one?",
                 )  # fmt: skip
+
+
+def _infinite(profile: ColumnProfile) -> Iterator[Note]:
+    """Say that values are infinite."""
+    if profile.numbers is not None and profile.numbers.infinite:
+        count = profile.numbers.infinite
+        who = f"{count:,} of {plural(profile.rows, 'row')} {'has' if count == 1 else 'have'}"
+        yield Note(
+            "infinite values", profile.name,
+            f"{who} an infinite value; mean and standard deviation are those of the finite ones",
+        )  # fmt: skip
+
+
+def _zeros_and_ones(profile: ColumnProfile) -> bool:
+    """Return whether all values are 0 or 1, by the extremes of at most two different ones."""
+    ends = profile.numbers and (profile.numbers.minimum, profile.numbers.maximum)
+    return profile.distinct == 2 and ends == (0, 1)
 
 
 def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
