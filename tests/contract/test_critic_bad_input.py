@@ -76,6 +76,12 @@ def test_bad_options(what):
         ss.critic(GOOD, 2, 1, **options)
 
 
+@pytest.mark.parametrize("value", ["yes", 1, None])
+def test_bad_choice_of_what_happens_to_displaced_prototypes(value):
+    with pytest.raises(InputTypeError, match="offer_displaced must be True or False, got"):
+        ss.online_critic(GOOD, 2, 1, offer_displaced=value)
+
+
 @both
 def test_rows_that_are_all_equal_have_no_median_distance(function):
     with pytest.raises(InputError, match=r"bandwidth='median'.*equal"):

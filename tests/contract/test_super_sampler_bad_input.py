@@ -79,6 +79,9 @@ BAD_PARAMETERS = {
     "no features": ({"n_features": 0}, InputError, "n_features must be at least"),
     "one feature": ({"n_features": 1}, InputError, "n_features must be at least 2"),
     "features and half": ({"n_features": 8.5}, InputTypeError, "n_features must be a whole number"),
+    "too few held-out features": ({"n_held_out": 2}, InputError, "n_held_out must be at least 4, got 2"),
+    "odd held-out features": ({"n_held_out": 129}, InputError, "n_held_out must be even.*got 129"),
+    "held-out features and half": ({"n_held_out": 8.5}, InputTypeError, "n_held_out must be a whole number"),
     "map of another kernel": (
         {"kernel": Cauchy(1.0), "features": Fourier(Gaussian(1.0), 16, random_state=0)},
         InputError,
@@ -165,6 +168,31 @@ def test_a_stream_without_weight_says_what_to_do_when_read():
 def test_a_bad_delta_is_refused(delta):
     with pytest.raises(InputError, match="delta must lie between 0 and 1"):
         ss.SuperSampler(5, random_state=0).fit(GOOD).bound(delta)
+
+
+def test_a_bad_kind_of_bound_is_refused():
+    sampler = ss.SuperSampler(5, random_state=0).fit(GOOD)
+    with pytest.raises(InputError, match="kind must be one of 'auto', 'background', 'bernstein', 'theorem', got 'hoeffding'"):
+        sampler.bound(0.05, kind="hoeffding")
+    with pytest.raises(InputTypeError, match="population must be True or False, got int 1"):
+        sampler.bound(0.05, population=1)
+    with pytest.raises(TypeError, match="positional"):
+        sampler.bound(0.05, "theorem")
+
+
+def test_a_bound_by_the_background_needs_rows_of_equal_weight():
+    rng = np.random.default_rng(0)
+    sampler = ss.SuperSampler(5, kernel=ss.kernels.Gaussian(1.0), random_state=0)
+    sampler.fit(rng.normal(size=(5001, 1)), sample_weight=rng.random(5001))
+    with pytest.raises(InputError, match=r"kind='background' needs rows of equal weight.*use kind='bernstein'"):
+        sampler.bound(kind="background")
+    assert sampler.bound() == sampler.bound(kind="bernstein")
+
+
+def test_a_kernel_without_frequencies_has_no_bound():
+    sampler = ss.SuperSampler(5, kernel=lambda x, y: x @ y.T, random_state=0).fit(GOOD[:20])
+    with pytest.raises(InputError, match="bound needs a kernel with random Fourier features"):
+        sampler.bound()
 
 
 def test_every_error_is_one_of_ours_and_a_value_or_type_error():

@@ -90,35 +90,44 @@ def explained(gram, prototypes, criticisms, shares=None):
     return nearest, closer
 
 
-def online(gram, m, c):
-    """Algorithm 3 of the draft to the letter: at each row greedy again from nothing, with kernel columns of all rows seen.
+def online(gram, m, c, *, offer_displaced=False, first=None):
+    """Algorithm 3 of the draft, line by line: greedy again from nothing for each row, with kernel columns of all rows seen.
 
-    What the prototypes leave out, the row or the prototype it displaced, goes to the criticisms, which keep their number
-    even where only copies are left. Of equal ones the one held longer stays.
+    Lines 3 and 4: the first m rows are the prototypes, the next c the criticisms. Lines 6 to 9, for each row x_n: the
+    prototypes are the greedy choice of m from P + {x_n}; only if x_n is not one of them are the criticisms the greedy choice of
+    c from C + {x_n}. With `offer_displaced` (ours), a prototype that x_n displaced is a candidate for the criticisms.
+    Line 5 prints the first n as m + 1 (`first=m`), section 3.1 says 2m + 1 (`first=None`).
+    Not printed: of equal ones the one held longer stays, and criticisms keep their number even where only copies are left.
     """
-    held, critics = list(range(m)), list(range(m, m + c))
-    for n in range(m + c, len(gram)):
-        seen = gram[: n + 1]
-        candidates = [*held, n]
-        kept = []
-        for size in range(1, m + 1):
-            values = []
-            for j in candidates:
-                chosen = [*kept, j]
-                pulled = sum(seen[:, s].mean() for s in chosen)
-                within = sum(gram[s, t] for s in chosen for t in chosen)
-                values.append(-np.inf if j in kept else 2.0 / size * pulled - within / size**2)
-            kept.append(candidates[first_best(values)])
-        (left_out,) = set(candidates) - set(kept)
-        held = sorted(kept)
-        if c == 0:
+    prototypes, criticisms = list(range(m)), list(range(m, m + c))
+    for n in range(m + c if first is None else first, len(gram)):
+        means = gram[: max(n + 1, m + c)].mean(axis=0)
+        before, prototypes = prototypes, _greedy_again(gram, means, [*prototypes, n], m)
+        if n not in prototypes:
+            offered = n
+        elif offer_displaced:
+            (offered,) = set(before) - set(prototypes)
+        else:
             continue
-        candidates = [*critics, left_out]
-        values = np.array([seen[:, j].mean() - np.mean([gram[s, j] for s in held]) for j in candidates])
-        places = greedy_criticisms(gram[np.ix_(candidates, candidates)], values, c)
-        spare = [place for place in range(c + 1) if place not in places]
-        critics = [candidates[place] for place in sorted([*places, *spare[: c - len(places)]])]
-    return held, critics
+        if c and offered not in criticisms:
+            candidates = [*criticisms, offered]
+            values = means[candidates] - gram[np.ix_(prototypes, candidates)].mean(axis=0)
+            places = greedy_criticisms(gram[np.ix_(candidates, candidates)], values, c)
+            spare = [place for place in range(c + 1) if place not in places]
+            criticisms = [candidates[place] for place in sorted([*places, *spare[: c - len(places)]])]
+    return prototypes, criticisms
+
+
+def _greedy_again(gram, means, candidates, size):
+    """Algorithm 1: the candidate with the largest J (eq. 2), one by one from the empty set; `means` are over the rows seen."""
+
+    def objective(chosen):
+        return 2.0 * means[chosen].mean() - gram[np.ix_(chosen, chosen)].mean()
+
+    kept = []
+    while len(kept) < size:
+        kept.append(candidates[first_best([-np.inf if j in kept else objective([*kept, j]) for j in candidates])])
+    return sorted(kept)
 
 
 def without_each(gram, values):

@@ -18,16 +18,30 @@ def problem(seed):
     return data, m, c, KERNELS[seed % len(KERNELS)]
 
 
+@pytest.mark.parametrize("offer_displaced", [False, True])
 @pytest.mark.parametrize("seed", range(60))
-def test_equals_the_algorithm_letter_by_letter(seed):
+def test_equals_the_algorithm_letter_by_letter(seed, offer_displaced):
     data, m, c, kernel = problem(seed)
     gram = kernel(data)
-    found = ss.online_critic(data, m, c, kernel=kernel)
-    held, critics = oracle.online(gram, m, c)
+    found = ss.online_critic(data, m, c, kernel=kernel, offer_displaced=offer_displaced)
+    held, critics = oracle.online(gram, m, c, offer_displaced=offer_displaced)
     np.testing.assert_array_equal(found.prototypes.indices, held)
     np.testing.assert_array_equal(found.criticisms.indices, critics)
     np.testing.assert_array_equal(found.prototypes.points, data[held])
     np.testing.assert_array_equal(found.criticisms.points, data[critics])
+
+
+def test_the_problems_can_tell_the_printed_algorithm_from_ours():
+    grams = [(kernel(data), m, c) for data, m, c, kernel in map(problem, range(60))]
+    printed, ours = ([oracle.online(*each, offer_displaced=offer)[1] for each in grams] for offer in (False, True))
+    assert sum(left != right for left, right in zip(printed, ours, strict=True)) >= 20
+
+
+def test_by_the_printed_start_of_the_loop_a_row_can_be_prototype_and_criticism():
+    """Why the loop starts at row 2m + 1, as the draft's text says, and not at m + 1, as its line 5 prints."""
+    gram = Gaussian(1.0)(np.array([[9.0], [0.0], [0.1]]))
+    assert oracle.online(gram, 1, 2, first=1) == ([1], [1, 2])
+    assert oracle.online(gram, 1, 2) == ([0], [1, 2])
 
 
 def test_what_is_said_of_each_point_holds_for_all_rows():
@@ -51,11 +65,14 @@ def test_repeats_whatever_the_seed_where_the_bandwidth_is_given():
     np.testing.assert_array_equal(first.criticisms.indices, second.criticisms.indices)
 
 
-def test_a_displaced_prototype_may_become_a_criticism():
+def test_a_displaced_prototype_is_discarded_unless_it_is_to_be_offered():
     """The one far row comes first, as the only prototype; it gives way to the many, and is what they miss."""
     data = np.concatenate([[[30.0]], np.linspace(-0.5, 0.5, 30)[:, None]])
-    found = ss.online_critic(data, 1, 2, kernel=Gaussian(1.0))
-    assert found.prototypes.indices[0] > 0
+    printed = ss.online_critic(data, 1, 2, kernel=Gaussian(1.0))
+    assert printed.prototypes.indices[0] > 0
+    assert 0 not in printed.criticisms.indices
+    found = ss.online_critic(data, 1, 2, kernel=Gaussian(1.0), offer_displaced=True)
+    np.testing.assert_array_equal(found.prototypes.indices, printed.prototypes.indices)
     assert 0 in found.criticisms.indices
     assert found.witness[found.criticisms.indices == 0] == pytest.approx(1 / 31)
 

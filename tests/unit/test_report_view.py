@@ -201,8 +201,17 @@ def test_a_real_summary_is_read_whole():
     for card in (*view.prototypes.cards, *view.criticisms.cards):
         assert card.values[2] == table.column("town")[card.row].as_py()
     assert [line.name for line in view.columns] == table.column_names
-    assert {"Kernel", "Features", "Bound"} <= {fact.label for fact in view.small_print}
+    labels = {fact.label for fact in view.small_print}
+    assert {"Kernel", "Features"} <= labels
+    assert "Bound" not in labels  # MMD is exact
     assert sum(card.share for card in view.prototypes.cards) == pytest.approx(1.0)
+
+
+def test_a_bound_is_shown_where_mmd_is_not_exact():
+    summary = ss.summarize(np.random.default_rng(0).normal(size=(5_200, 1)), 10, random_state=0)
+    (fact,) = (fact for fact in view_of(summary).small_print if fact.label == "Bound")
+    assert float(fact.value) == pytest.approx(summary.bound(), rel=0.01)
+    assert summary.bound() > 1.5 * summary.mmd
 
 
 def test_a_real_comparison_is_read_whole():

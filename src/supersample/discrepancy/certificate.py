@@ -1,6 +1,6 @@
 """The MMD between a selection and the data, estimated by held-out features."""
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -8,7 +8,6 @@ from supersample._random import Seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats
 from supersample.embedding.moments import Moments
-from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.features.heldout import error_of_mean
 from supersample.features.landmark import Landmark
@@ -16,10 +15,7 @@ from supersample.features.nystroem import Nystroem
 from supersample.features.random_fourier import RandomFourier
 from supersample.selection.stream.calibration import Control
 
-__all__ = [
-    "Certificate", "captured_energy", "certify", "checked_bound", "equal_random_rows", "equal_weights", "random_baseline",
-    "theorem_one",
-]  # fmt: skip
+__all__ = ["Certificate", "captured_energy", "certify", "equal_random_rows", "equal_weights", "random_baseline"]
 
 #: Largest number of random sets for a baseline.
 _MOST_SETS = 20
@@ -117,25 +113,6 @@ def equal_random_rows(mmd: float, random_mmd: float, size: int, n_rows: int, *, 
     if random_mmd == 0.0:
         return 0.0
     return 1.0 / ((1.0 / size - whole) * (mmd / random_mmd) ** 2 + whole)
-
-
-def theorem_one(mmd: float, k0: float, n_features: int, delta: float) -> float:
-    """Return the bound on MMD that holds with probability 1 - delta from `n_features` random features.
-
-    MMD^2 <= k0 sqrt(128 log(1/delta) / D) + |mu - nu|^2. This is Theorem 1 of Paige, Sejdinovic and Wood 2016. It is loose,
-    since it does not use the variance of the terms.
-    """
-    return float(np.sqrt(k0 * np.sqrt(128.0 * np.log(1.0 / delta) / n_features) + mmd * mmd))
-
-
-def checked_bound(mmd: float, held_out: FeatureMap, delta: Any) -> float:
-    """Return the bound of Theorem 1 for a user's `delta`, or raise an error that says why there is none."""
-    if isinstance(delta, bool) or not isinstance(delta, int | float | np.integer | np.floating) or not 0 < delta < 1:
-        raise InputError(f"delta must lie between 0 and 1, got {delta!r}; 0.05 gives a bound that holds 95 times in 100")
-    kernel = held_out.kernel
-    if not kernel.has_spectrum:
-        raise InputError(f"bound needs a kernel with random Fourier features, which {kernel!r} has not; use mmd instead")
-    return theorem_one(mmd, kernel.k0, held_out.n_features, float(delta))
 
 
 def captured_energy(feature_map: FeatureMap, points: Floats, shares: Floats) -> float:

@@ -103,6 +103,19 @@ class HeldOut(RandomFourier):
     def _heights(self, drawn: Any) -> Any:
         return super()._heights(drawn) * drawn[1]
 
+    def largest_weight(self, n_inputs: int) -> float:
+        """Return the largest weight p / q that a frequency can have: at most 2 for Gaussian kernels, 3.2 for other radial ones.
+
+        Radial: p / q is largest at frequency 0, since q is a mixture of p and wider copies of it, and at the first end of the
+        uniform that sets the length. Others: where no column is in its tail, q is p times the share that is not moved.
+        """
+        count = self.n_frequencies
+        if not self.kernel.is_radial:
+            return count / (count // 2) if count > 1 else np.inf
+        factors, edges = _stretched(np.broadcast_to(self.reach, n_inputs), count)
+        at_zero = np.diff(edges) / count @ np.exp(-np.log(factors).sum(axis=1))
+        return float((_towards_one(np.zeros(1))[0] if self.kernel.n_uniforms else 1.0) / at_zero)
+
     @property
     def squared_norm(self) -> float | None:
         """None: the weights differ, and so do the norms."""
@@ -157,12 +170,17 @@ def _reach(kernel: Kernel, sample: Floats) -> Floats:
     return np.asarray((spread / widest) ** 2)
 
 
+def _stretched(reach: Floats, count: int) -> tuple[Floats, npt.NDArray[np.int64]]:
+    """Return the factors by which each column of a frequency is stretched, group by group, and where the groups end."""
+    # 1 + stretch / sqrt(d) for d columns of equal reach.
+    factors = 1.0 + np.outer(_STRETCH, reach) * (np.sqrt(np.sum(reach**2)) / np.sum(reach))
+    return factors, np.round(np.cumsum((0.0, *_SHARES)) * count).astype(np.int64)
+
+
 def _radial(kernel: Kernel, count: int, reach: Floats, generator: np.random.Generator) -> tuple[Floats, Floats]:
     """Return frequencies of a radial kernel, some of them stretched, and their weights."""
     n_inputs = reach.size
-    # 1 + stretch / sqrt(d) for d columns of equal reach.
-    factors = 1.0 + np.outer(_STRETCH, reach) * (np.sqrt(np.sum(reach**2)) / np.sum(reach))
-    edges = np.round(np.cumsum((0.0, *_SHARES)) * count).astype(np.int64)
+    factors, edges = _stretched(reach, count)
     drawn = np.diff(edges) / count
     directions = generator.standard_normal((count, n_inputs)) * np.repeat(factors, np.diff(edges), axis=0)
     # p / q for the mixture q of the draws, in logarithms: products of factors overflow for wide data.

@@ -302,11 +302,12 @@ def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
         Fact("Background", sample, "behind the map, the shares of rows, and which columns go together"),
     ]
     try:
-        bound = words.amount(summary.bound())
+        bound = summary.bound()
     except InputError:  # kernels without frequencies have no bound
-        pass
-    else:
-        facts.insert(3, Fact("Bound", bound, "with a probability of 95%, MMD is below this, whatever the data; it is loose"))
+        bound = 0.0
+    if bound > summary.mmd + 2.0 * summary.mmd_error:  # else MMD is exact, and so is its bound
+        said = "with a probability of at least 95%, MMD is at most this, whatever the data"
+        facts.insert(3, Fact("Bound", words.amount(bound), said))
     if np.isfinite(summary.energy) and summary.energy < 0.9995:
         said = "of the kernel's energy is spanned by the landmarks; the rest is seen through random features"
         facts.insert(2, Fact("Energy", words.percent(summary.energy), said))

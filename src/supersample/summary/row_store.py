@@ -6,10 +6,11 @@ import numpy as np
 import pyarrow as pa
 
 from supersample._checks import MOST, require
-from supersample._typing import Indices
+from supersample._typing import Floats, Indices
 from supersample.selection.stream.lifecycle import Stream
+from supersample.selection.stream.rows import Rows
 
-__all__ = ["RowStore", "held_positions"]
+__all__ = ["RowStore", "held_points", "held_positions"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,15 @@ class RowStore:
 
 def held_positions(state: Stream) -> Indices:
     """Return the positions of all rows that a stream holds, in order."""
+    return np.unique(np.concatenate([each.positions for each in _held(state)]))
+
+
+def held_points(state: Stream, positions: Indices) -> Floats:
+    """Return the points of rows that a stream holds, given by their positions."""
+    held, places = np.unique(np.concatenate([each.positions for each in _held(state)]), return_index=True)
+    return np.concatenate([each.points for each in _held(state)])[places[np.searchsorted(held, positions)]]
+
+
+def _held(state: Stream) -> list[Rows]:
     parts = [state.pending, state.reservoir.rows, state.criticisms.rows, state.rare.rows, state.background.kept.rows]
-    parts += [each.rows for each in state.background.waiting]
-    return np.unique(np.concatenate([each.positions for each in parts]))
+    return parts + [each.rows for each in state.background.waiting]

@@ -7,12 +7,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from supersample._typing import Floats, Indices
+from supersample.discrepancy.bounds import Judged
 from supersample.discrepancy.certificate import equal_weights
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
 from supersample.summary.depending import drained, factors_of, measures_of
 from supersample.summary.outcome import Outcome, outcome_of
+from supersample.summary.row_store import held_points
 from supersample.summary.state import Running, State
 
 __all__ = ["Snapshot"]
@@ -46,6 +48,13 @@ class Snapshot:
         held = drained(self.settled)
         measures = measures_of(self.settled, held)
         return held.moments.effective_rows / (1.0 if measures is None else factors_of(measures).joint)
+
+    @cached_property
+    def judged(self) -> Judged:
+        """The weighted prototypes, and what bounds on their MMD are computed from."""
+        held, found = drained(self.settled), self.outcome
+        points = held_points(self.settled.stream, found.prototypes)
+        return Judged(points, found.weights, self.plan.held_out, held.held_out, held.background, self.effective_rows)
 
     def fixed(self) -> "Snapshot":
         """Return this moment with its settled state for its state, so that more rows change neither encoding nor maps."""

@@ -16,7 +16,7 @@ from supersample.selection.stream.plan import Plan, Settings
 from supersample.storage.codec import pack, unpack
 from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.outcome import MmdPoint, Outcome
-from supersample.summary.row_store import RowStore
+from supersample.summary.row_store import RowStore, held_positions
 from supersample.summary.state import NO_PROFILE, Maps, Request, Running, State, WarmUp, check_encoding, with_profile
 
 __all__ = ["Restored", "restore", "store"]
@@ -104,7 +104,7 @@ def _restored(contents: Contents) -> Restored:
         read = settled or state
         require(isinstance(read, Running), "there is an outcome of nothing")
         assert isinstance(read, Running)
-        outcome.check(read.stream, read.kept.positions)
+        outcome.check(read.stream, held_positions(read.stream))
     more = header["more"]
     named = isinstance(header["kind"], str) and isinstance(header["source"], str) and isinstance(more, Mapping)
     require(named, "the header is incomplete")

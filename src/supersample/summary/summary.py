@@ -18,7 +18,7 @@ from supersample._notebook import notebook_html
 from supersample._text import plural
 from supersample._typing import Floats
 from supersample._validation import choose
-from supersample.discrepancy.certificate import checked_bound
+from supersample.discrepancy.bounds import checked_bound
 from supersample.errors import InputError, InputTypeError
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
@@ -191,13 +191,26 @@ class Summary:
         """The features in which the rows were selected and in which summaries are compared."""
         return self._ready().plan.feature_map
 
-    def bound(self, delta: float = 0.05) -> float:
-        """Return a loose bound on MMD that holds with probability 1 - delta.
+    def bound(
+        self,
+        delta: float = 0.05,
+        *,
+        kind: Literal["auto", "background", "bernstein", "theorem"] = "auto",
+        population: bool = False,
+    ) -> float:
+        """Return an upper bound on MMD that holds with probability 1 - delta.
 
-        Theorem 1 of Paige, Sejdinovic and Wood 2016, on the held-out features.
+        kind: what the bound is derived from.
+            "background": the exact MMD to a uniform sample of 5,000 rows, plus how far such a sample can be from all rows.
+            Needs rows of equal weight; up to 5,000 rows, of any weight, it is the exact MMD. O(5000^2 d).
+            "bernstein": mean and variance of the terms at the held-out frequencies (Maurer and Pontil 2009).
+            "theorem": their mean (Theorem 1 of Paige, Sejdinovic and Wood 2016).
+            "auto": "background" if the rows allow it, else "bernstein".
+        "bernstein" and "theorem" hold for any weights, and are near 1 with the 128 held-out features of a summary.
+        population: bound the MMD to the population that the rows were drawn from independently, instead of to the rows. They
+        count as `effective_rows`, which is an estimate where rows depend on those before them.
         """
-        now = self._read()
-        return checked_bound(now.outcome.mmd, now.plan.held_out, delta)
+        return checked_bound(self._read().judged, delta, kind, population)
 
     def encode(self, rows: Any) -> Floats:
         """Return rows with the source's columns as points of the kernel, n x width.

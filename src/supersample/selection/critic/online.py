@@ -10,7 +10,7 @@ import numpy as np
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
-from supersample._validation import check_count, check_points
+from supersample._validation import check_count, check_flag, check_points
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
@@ -32,6 +32,7 @@ def online_critic(
     bandwidth: Bandwidth = "median",
     regularizer: Literal["logdet"] | None = "logdet",
     diversity: float = 1.0,
+    offer_displaced: bool = False,
     random_state: RandomState = None,
 ) -> Critique:
     """Choose prototypes and criticisms in one pass over X, by the exact kernel to all rows so far.
@@ -39,10 +40,15 @@ def online_critic(
     Algorithm 3 of the draft Online Prototypes and Criticisms.
 
     The first rows are the first prototypes, the next ones the first criticisms. Each further row is offered to the prototypes:
-    greedy J keeps the best of them and the row, with column means over the rows seen so far. The row left out is offered to the
-    criticisms in the same way. O(n (d + 1)) for row n and O(N) memory beside X; for streams without end use `SuperSampler`.
+    greedy J keeps the best of them and the row, with column means over the rows seen so far. If the row is kept, the prototype
+    that it displaces is discarded. If not, the row is offered to the criticisms, of which greedy F keeps the best.
+    O(n (d + 1)) for row n and O(N) memory beside X; for streams without end use `SuperSampler`.
+
+    The draft starts its loop at row m + 1 in print and at row 2m + 1 in the text. The text is followed: by the printed loop the
+    first criticisms are candidates again, and a row can be prototype and criticism at once.
 
     regularizer, diversity: see `critic`.
+    offer_displaced: offer a displaced prototype to the criticisms, as our stream does; the draft discards it.
 
     >>> import numpy as np
     >>> x = np.random.default_rng(0).normal(size=(200, 2))
@@ -62,7 +68,7 @@ def online_critic(
     weight = checked_diversity(regularizer, diversity)
     resolved = as_kernel(kernel, bandwidth).resolve(rows, random_state=as_seed(random_state).child("bandwidth").sequence())
     resolved.check_on(rows)
-    chosen, others = _pass(resolved, rows, m, c, weight)
+    chosen, others = _pass(resolved, rows, m, c, weight, check_flag(offer_displaced, "offer_displaced"))
     pool = ExactPool(resolved, rows)
     means = pool.means()
     witness = means - np.mean([pool.column(int(index)) for index in chosen], axis=0)
@@ -75,7 +81,7 @@ def online_critic(
     )
 
 
-def _pass(kernel: Kernel, rows: Floats, m: int, c: int, diversity: float) -> tuple[Indices, Indices]:
+def _pass(kernel: Kernel, rows: Floats, m: int, c: int, diversity: float, offer_displaced: bool) -> tuple[Indices, Indices]:
     held = np.arange(m)
     critics = np.arange(m, m + c)
     sums = np.zeros(rows.shape[0])  # sum over the rows seen of k(x_i, .), updated for the held points
@@ -91,7 +97,7 @@ def _pass(kernel: Kernel, rows: Floats, m: int, c: int, diversity: float) -> tup
         kept, _ = greedy_prototypes(gram.__getitem__, sums[candidates] / (n + 1.0), np.diag(gram).copy(), m)
         left_out = candidates[np.setdiff1d(np.arange(m + 1), kept)]
         held = candidates[np.sort(kept)]
-        if c:
+        if c and (left_out[0] == n or offer_displaced):
             candidates = np.append(critics, left_out)
             critics = candidates[_best_critics(kernel, rows, candidates, held, sums[candidates] / (n + 1.0), c, diversity)]
     return held, critics

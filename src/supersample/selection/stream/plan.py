@@ -21,7 +21,7 @@ from supersample.selection.pool import kernel_block
 from supersample.selection.stream import rare
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["CHUNK", "WARM_UP", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
+__all__ = ["CHUNK", "HELD_OUT", "WARM_UP", "Plan", "Search", "Settings", "check_settings", "make_plan", "settings_of"]
 
 Search = Literal["auto", "exact", "tree"]
 
@@ -31,8 +31,8 @@ CHUNK = 8 * BLOCK_ROWS
 WARM_UP = 5000
 #: Draws, in proportion to weight, that the median distance is taken from.
 _MEDIAN_ROWS = 2000
-#: Number of held-out features: not used by the selection, only to measure its MMD.
-_HELD_OUT = 128
+#: Usual number of held-out features: not used by the selection, only to measure its MMD.
+HELD_OUT = 128
 #: With at least this many points the tree is faster than the pruned exact search (benchmarks/speed, "crossover").
 _TREE_FROM = 2000
 
@@ -54,7 +54,7 @@ _TREE_FROM = 2000
 class Settings:
     """The user's options. `stream` distinguishes streams that share a plan, so that their random draws are independent.
 
-    regularizer: not stored; tables have none.
+    regularizer, n_held_out: not stored; tables have none, and the usual number of held-out features.
     """
 
     n_prototypes: int
@@ -66,6 +66,7 @@ class Settings:
     seed: Seed = field(default_factory=lambda: as_seed(None))
     stream: int = 0
     regularizer: Literal["logdet"] | None = None
+    n_held_out: int = HELD_OUT
 
     @property
     def n_held_criticisms(self) -> int:
@@ -136,6 +137,7 @@ def settings_of(
     search: Any,
     random_state: RandomState,
     regularizer: Any = None,
+    n_held_out: Any = HELD_OUT,
 ) -> Settings:
     """Check the users' arguments and return them as settings."""
     if isinstance(features, FeatureMap):
@@ -150,6 +152,8 @@ def settings_of(
     choose(search, "search", ("auto", "exact", "tree"))
     if regularizer is not None:
         choose(regularizer, "regularizer", ("logdet",))
+    if check_count(n_held_out, "n_held_out", minimum=4) % 2:
+        raise InputError(f"n_held_out must be even, a cosine and a sine for each frequency, got {n_held_out}")
     return Settings(
         n_prototypes=check_count(n_prototypes, "n_prototypes"),
         kernel=checked,
@@ -159,6 +163,7 @@ def settings_of(
         search=search,
         seed=as_seed(random_state),
         regularizer=regularizer,
+        n_held_out=int(n_held_out),
     )
 
 
@@ -181,9 +186,8 @@ def make_plan(settings: Settings, rows: Rows) -> Plan:
         kernel = _resolve(settings.kernel, _weighted_sample(rows, seed), seed)
         feature_map = build_map(settings.features, settings.n_features, kernel, points, seed)
     state = seed.child("held-out").sequence()
-    held_out = held_out_map(
-        feature_map.kernel, _HELD_OUT, 2 * _HELD_OUT, points, origin=points.mean(axis=0), random_state=state
-    )
+    count = settings.n_held_out
+    held_out = held_out_map(feature_map.kernel, count, 2 * count, points, origin=points.mean(axis=0), random_state=state)
     return Plan(feature_map, held_out)
 
 
