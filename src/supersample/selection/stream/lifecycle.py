@@ -268,7 +268,7 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
 def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:
     """Offer the rows that the reservoir did not take, and the points that it dropped, to the criticisms.
 
-    This is Algorithm 2 of the draft Online Prototypes and Criticisms.
+    Algorithm 2 of the draft Online Prototypes and Criticisms, which offers the rows alone; a dropped prototype is a row, too.
     """
     assert state.plan is not None
     kernel = state.plan.kernel
