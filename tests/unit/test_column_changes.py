@@ -86,7 +86,7 @@ def test_columns_that_go_together_otherwise_are_told(first):
     assert found.rejects()
     assert found.changed == ()
     assert found.pairs_at(0.05)[0].columns == ("size", "other")
-    assert "together size and other (correlation " in str(found)
+    assert "together size and other (rank correlation " in str(found)
     assert found.to_dict()["pairs"][0]["columns"] == ["size", "other"]
 
 

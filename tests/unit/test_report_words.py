@@ -79,7 +79,7 @@ def test_a_small_p_value_names_the_columns_and_is_never_zero():
     assert "a, b and c" in meaning
     assert "No single column" in words.verdict(0.01, [], [], 3)[1]
     assert "column" not in words.verdict(0.01, [], [], 1)[1]
-    assert "go together otherwise: a and b (" in words.verdict(0.01, [], ["a and b (correlation 0.00 -> 0.30)"], 3)[1]
+    assert "go together otherwise: a and b (" in words.verdict(0.01, [], ["a and b (rank correlation 0.00 -> 0.30)"], 3)[1]
 
 
 def test_lists_read_as_sentences():

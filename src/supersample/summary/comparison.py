@@ -48,7 +48,7 @@ class ColumnChange:
 class PairChange:
     """Two columns that go together otherwise than before.
 
-    before, after: the correlation of their normal scores (much like a rank correlation) in the two background samples.
+    before, after: the rank correlation of the two, by normal scores, in the two background samples.
     pvalue: adjusted for the number of pairs and of all other tests. values: of a category, the value whose presence goes with
     the other column otherwise, in quotes; empty for numbers and truth values.
     """
@@ -66,8 +66,8 @@ class PairChange:
 
     @property
     def what(self) -> str:
-        """Their correlations, as in "correlation 0.10 -> 0.90"."""
-        return f"correlation {self.before:.2f} -> {self.after:.2f}"
+        """Their correlations, as in "rank correlation 0.10 -> 0.90"."""
+        return f"rank correlation {self.before:.2f} -> {self.after:.2f}"
 
     def in_words(self) -> str:
         """Return the names of the two, and their correlations."""
@@ -95,7 +95,7 @@ class Comparison(TestResult):
     pvalue: the smallest p-value of these tests, adjusted for their number. Columns share 60% of the level, pairs of columns
     have 10% of it, and the joint test has 30%, or 40% where no pairs can be tested.
     joint: the joint test alone, MMD by all columns in the kernel; statistic and null_quantiles are its own.
-    pairs: the pairs of columns whose correlation changed most, ten at most.
+    pairs: the pairs of columns whose rank correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
     left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, the largest `_ratio` first; none
