@@ -252,3 +252,17 @@ def test_changes_of_rows_with_weights_are_put_into_words(change, name, words):
     found = left.compare(ss.summarize(sides[1], like=left, random_state=1))
     assert found.columns[0].name == name
     assert re.fullmatch(words, found.columns[0].what)
+
+
+def test_nothing_is_said_to_have_changed_where_nothing_did():
+    # The same values in another order: "a wider spread", "the shape of its distribution" and the like would be false.
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(size=ROWS), "few": rng.integers(0, 3, ROWS), "kind": rng.choice(list("abc"), ROWS)}
+    rows |= {"many": rng.integers(0, 100, ROWS), "text": [f"{place} words of a text" for place in range(ROWS)]}
+    turned = {name: values[::-1] for name, values in rows.items()}
+    first = ss.summarize(rows, 10, 0, random_state=0, types={"text": "text"})
+    second = ss.summarize(turned, like=first, random_state=1)
+    found = first.compare(second)
+    assert [each.what for each in found.columns] == ["no difference found"] * 5
+    limited = first.compare(second, at_least=0.01)
+    assert [each.what for each in limited.columns] == ["no difference of at least 0.01 found"] * 5

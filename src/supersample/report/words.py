@@ -4,6 +4,7 @@ import math
 import re
 
 from supersample._text import amount
+from supersample.summary.comparison import nothing_found
 from supersample.summary.outcome import said_error
 
 __all__ = [
@@ -167,4 +168,4 @@ def not_changed(difference: float, at_least: float) -> str:
     """
     if difference < at_least:
         return f"its difference, {amount(difference, 2)}, is below {amount(at_least)}"
-    return f"no difference of at least {amount(at_least)} found" if at_least > 0 else "no difference found"
+    return nothing_found(at_least)

@@ -23,7 +23,7 @@ from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of, words_of_samples
-from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
+from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
@@ -174,7 +174,7 @@ def _columns(
     adjusted = weighted_holm(np.array([*(each.pvalue for *_, each in found), *together, joint]), np.array(weights))
     whole = sum(excess for _, excess, _ in found) or 1.0
     changes = [
-        ColumnChange(name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue)))
+        ColumnChange(name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue), at_least))
         for name, (mmd, excess, verdict), pvalue in zip(names, found, adjusted[: len(found)], strict=True)
     ]
     ordered = sorted(changes, key=lambda each: (each.pvalue, -each.share, each.name))
@@ -261,8 +261,10 @@ def _filled_later(states: tuple[Running, Running]) -> list[str]:
     return [name for name in empty if any(each is not None and each[name].count > 0 for each in profiles)]
 
 
-def _told(verdict: Verdict, adjusted: float) -> str:
+def _told(verdict: Verdict, adjusted: float, at_least: float) -> str:
     """Put the clearest change of a column into words, and others that would be found by themselves."""
+    if adjusted == 1.0:
+        return nothing_found(at_least)
     factor = adjusted / verdict.pvalue
     told = enumerate(verdict.told[:_TOLD])
     return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= LEVEL)

@@ -14,7 +14,7 @@ from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
 from supersample.summary.notes import Note, grouped, told
 
-__all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange", "gain_in_words"]
+__all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange", "gain_in_words", "nothing_found"]
 
 #: Level at which columns count as changed, after adjustment for the number of tests.
 LEVEL = 0.05
@@ -33,7 +33,7 @@ class ColumnChange:
     difference: the largest difference of two shares, of values, of values up to some number, or of missing ones; the MMD where
     values are not counted (text, vectors, more than 256 categories).
     what: the clearest change in words, such as "missing 1.0% -> 5.1%", be it chance or not, and others that are none at the 5%
-    level.
+    level; "no difference found" if the p-value is 1.
     """
 
     name: str
@@ -72,6 +72,15 @@ class PairChange:
     def in_words(self) -> str:
         """Return the names of the two, and their correlations."""
         return f"{self.names} ({self.what})"
+
+
+def nothing_found(at_least: float) -> str:
+    """Say that no difference was found, or none that was to count.
+
+    >>> nothing_found(0.0), nothing_found(0.01)
+    ('no difference found', 'no difference of at least 0.01 found')
+    """
+    return f"no difference{f' of at least {amount(at_least)}' if at_least > 0 else ''} found"
 
 
 def gain_in_words(row: Mapping[str, Any]) -> str:
