@@ -266,3 +266,16 @@ def test_nothing_is_said_to_have_changed_where_nothing_did():
     assert [each.what for each in found.columns] == ["no difference found"] * 5
     limited = first.compare(second, at_least=0.01)
     assert [each.what for each in limited.columns] == ["no difference of at least 0.01 found"] * 5
+
+
+def test_pairs_that_are_not_listed_are_counted():
+    def table(tie, n_columns):
+        rng = np.random.default_rng([n_columns, tie > 0])
+        return np.sqrt(1.0 - tie) * rng.normal(size=(ROWS, n_columns)) + np.sqrt(tie) * rng.normal(size=(ROWS, 1))
+
+    for n_columns, pairs, words in ((4, 6, "and 3 more"), (6, 10, "and at least 7 more")):
+        first = ss.summarize(table(0.0, n_columns), 10, 0, random_state=0)
+        found = first.compare(ss.summarize(table(0.4, n_columns), like=first, random_state=1))
+        assert len(found.pairs_at(0.05)) == pairs
+        assert str(found).count("together x") == 3
+        assert f"\n           {words} pairs of columns" in str(found)

@@ -23,7 +23,7 @@ from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of, words_of_samples
-from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
+from supersample.summary.comparison import LEVEL, MOST_PAIRS, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
@@ -36,8 +36,8 @@ _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
 #: Parts of the level: of the joint test, and that of correlations in it, where there are any to test; columns share the rest.
 #: Most changes that are not in one column are in two; what is left for the joint test are those spread over many.
 _JOINT, _PAIRS = 0.4, 0.1
-#: Pairs of columns that are kept; values of a category that are looked at in pairs, those of all, and their least share.
-_KEPT_PAIRS, _PAIRED_VALUES, _PAIRED_IN_ALL, _PAIRED_SHARE = 10, 6, 200, 0.05
+#: Values of a category that are looked at in pairs, those of all, and their least share.
+_PAIRED_VALUES, _PAIRED_IN_ALL, _PAIRED_SHARE = 6, 200, 0.05
 #: Changes of a column that are put into words.
 _TOLD = 3
 #: A variance this small relative to the largest square is rounding error of the mean.
@@ -227,7 +227,7 @@ class _Scores:
         sides = [np.stack([each[side] for each in self.scores], axis=1) for side in (0, 1)]
         names = [name for name, _ in self.columns]
         groups = np.unique(names, return_inverse=True)[1].tolist()
-        pairs = compare_pairs(sides, self.shares, list(np.array(self.factors).T), _PAIRED_VALUES**2 * _KEPT_PAIRS, groups)
+        pairs = compare_pairs(sides, self.shares, list(np.array(self.factors).T), _PAIRED_VALUES**2 * MOST_PAIRS, groups)
         if pairs is None:
             return None
         clearest: dict[tuple[str, str], PairChange] = {}
@@ -236,7 +236,7 @@ class _Scores:
             pvalue = p if abs(after - before) >= at_least else 1.0
             found = PairChange((first, second), before, after, pvalue, (here, there))
             clearest[first, second] = min(found, clearest.get((first, second), found), key=lambda each: each.pvalue)
-        return list(clearest.values())[:_KEPT_PAIRS]
+        return list(clearest.values())[:MOST_PAIRS]
 
 
 def _findings(

@@ -14,10 +14,12 @@ from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
 from supersample.summary.notes import Note, grouped, told
 
-__all__ = ["LEVEL", "ColumnChange", "Comparison", "PairChange", "gain_in_words", "nothing_found"]
+__all__ = ["LEVEL", "MOST_PAIRS", "ColumnChange", "Comparison", "PairChange", "gain_in_words", "nothing_found"]
 
 #: Level at which columns count as changed, after adjustment for the number of tests.
 LEVEL = 0.05
+#: Pairs of columns that are kept, at most.
+MOST_PAIRS = 10
 #: Pairs of columns, and columns, that are put into words.
 _TOLD, _LISTED = 3, 12
 #: Kinds of notes on columns that the two sides do not have in common.
@@ -237,6 +239,8 @@ class Comparison(TestResult):
         if len(changed) > _LISTED:
             lines.append(f"           and {len(changed) - _LISTED} more: {', '.join(each.name for each in changed[_LISTED:])}")
         lines += [f"  together {each.in_words()}" for each in pairs[:_TOLD]]
+        if len(pairs) > _TOLD:
+            lines.append(f"           and {'at least ' * (len(pairs) == MOST_PAIRS)}{len(pairs) - _TOLD} more pairs of columns")
         lines += [f"  note     {told(group)}" for group in grouped(self.notes)]
         return "\n".join(lines)
 
