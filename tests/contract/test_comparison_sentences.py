@@ -195,11 +195,16 @@ def test_rows_are_counted_and_their_absence_is_explained(case):
             assert why in text
         for row, card in zip(rows.to_pylist(), gallery.cards, strict=True):
             said = re.fullmatch(
-                r"Rows like it are (?:about ([\d.,]+) times as common|not seen on the other side): (.*) "
-                r"\(about ([\d,]+) rows?(?:, against ([\d,]+))?\)\.",
+                r"Rows like it are (?:about ([\d.,]+) times as common|not seen on the other side|"
+                r"not seen in the sample of the other side \(fewer than about [\d,]+ rows\)): (.*) "
+                r"\((about |)([\d,]+) rows?(?:, against ([\d,]+))?\)\.",
                 card.why,
             )
             assert said[2] == row["_like"]
+            whole = name != "weighted" and len(mine) <= 5_000
+            assert (said[3] == "") == (row["_known"] == "exact")
+            assert row["_known"] == "exact" or not whole
+            assert ("in the sample of" in card.why) == (row["_known"] == "not seen")
             value = re.fullmatch(r"kind '(\w+)'", row["_like"])
             gone = row["_like"] == "gap missing"
             if value is None and not gone:
@@ -208,10 +213,11 @@ def test_rows_are_counted_and_their_absence_is_explained(case):
                 np.isnan(each["gap"].to_numpy()) if gone else each["kind"].to_numpy() == value[1] for each in (mine, other)
             )
             counts = [share(mine, here) * len(mine), share(other, there) * len(other)]
-            assert float(said[3].replace(",", "")) == pytest.approx(counts[0], rel=0.06, abs=0.6)
+            exact = 1e-9 if row["_known"] == "exact" else 0.06
+            assert float(said[4].replace(",", "")) == pytest.approx(counts[0], rel=exact, abs=10 * exact)
             assert (said[1] is None) == (not there.any())
             if said[1] is not None:
-                assert float(said[4].replace(",", "")) == pytest.approx(counts[1], rel=0.06, abs=0.6)
+                assert float(said[5].replace(",", "")) == pytest.approx(counts[1], rel=exact, abs=10 * exact)
                 assert float(said[1]) == pytest.approx((counts[0] + 0.5) / (counts[1] + 0.5), rel=0.15)
     if "kind" in found.changed:
         assert "kind 'BR'" in " ".join(found.right_rows["_like"].to_pylist())

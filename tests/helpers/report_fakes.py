@@ -185,7 +185,7 @@ def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tupl
 
 def gained(rows: pa.Table) -> pa.Table:
     """Add what a comparison says of its rows."""
-    said = {"_ratio": 20.7, "_count": 210, "_other": 10, "_like": "age from 60 on"}
+    said = {"_ratio": 20.7, "_count": 210, "_other": 10, "_known": "about", "_like": "age from 60 on"}
     for name, value in said.items():
         rows = rows.append_column(name, pa.array([value] * len(rows)))
     return rows

@@ -210,7 +210,7 @@ def test_rows_of_almost_no_weight_are_not_said_to_be_missing():
         assert "not seen" not in gain_in_words(row)
 
 
-def test_not_seen_is_said_only_where_all_rows_were_looked_at():
+def test_where_a_sample_shows_no_such_rows_the_most_that_there_can_be_is_said():
     rng = np.random.default_rng(2)
 
     def table(part, rows):
@@ -220,11 +220,29 @@ def test_not_seen_is_said_only_where_all_rows_were_looked_at():
     sizes = {"all rows": 2_000, "a sample": 20_000}
     for rows in sizes.values():
         found = compared(table(0.0, rows), table(0.2, rows), types={"text": "text"})
-        others = [row["_other"] for row in found.right_rows.to_pylist()]
-        assert others
-        assert (0 in others) == (rows == 2_000)
-        for row in found.right_rows.to_pylist():
-            assert ("not seen" in gain_in_words(row)) == (row["_other"] == 0)
+        unseen = [row for row in found.right_rows.to_pylist() if "not seen" in gain_in_words(row)]
+        assert unseen
+        for row in unseen:
+            said = re.search(
+                r"not seen in the sample of the other side \(fewer than about (\d+) rows\): text", gain_in_words(row)
+            )
+            assert (row["_known"], said is None) == (("exact", True) if rows == 2_000 else ("not seen", False))
+            assert row["_other"] == (0 if rows == 2_000 else 12)  # 3 of 5,000 rows, of 20,000
+            assert said is None or said[1] == "12"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "known", "words"),
+    [
+        (7719.4, "about", "about 7,700 times as common: x 1 (about 17,000 rows, against 13)"),
+        (1302.7, "exact", "about 1,300 times as common: x 1 (16,934 rows, against 13)"),
+        (1.0734, "exact", "about 1.07 times as common: x 1 (16,934 rows, against 13)"),
+        (7719.4, "not seen", "not seen in the sample of the other side (fewer than about 13 rows): x 1 (about 17,000 rows)"),
+    ],
+)
+def test_about_is_said_of_estimates_and_not_of_counts(ratio, known, words):
+    row = {"_ratio": ratio, "_count": 16_934, "_other": 13, "_known": known, "_like": "x 1"}
+    assert gain_in_words(row) == words
 
 
 def test_the_sides_can_be_exchanged(checkout):
@@ -284,7 +302,7 @@ def test_where_nothing_differs_no_rows_are_shown(tmp_path):
     left, right = summarized(*tables)
     found = left.compare(right)
     assert not found.rejects()
-    added = ["_row", "_ratio", "_count", "_other", "_like", "_witness"]
+    added = ["_row", "_ratio", "_count", "_other", "_known", "_like", "_witness"]
     for rows in (found.left_rows, found.right_rows):
         assert rows.num_rows == 0
         assert rows.column_names == [*tables[0].column_names, *added]

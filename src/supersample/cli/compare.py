@@ -161,7 +161,7 @@ def _rows_text(name: str, table: "pa.Table", rows: int) -> str:
         return f"No kind of row was found that is clearly more common in {name}."
     shown = as_rows(table, rows)
     said = dict.fromkeys(short_line(gain_in_words(each), _LONGEST) for each in shown)
-    plain = table.drop_columns(["_ratio", "_count", "_other", "_like", "_witness"])
+    plain = table.drop_columns(["_ratio", "_count", "_other", "_known", "_like", "_witness"])
     named = dict.fromkeys(column for each in shown for column in plain.column_names if _names(each["_like"], column))
     plain = plain.select(list(named | dict.fromkeys(plain.column_names)))
     return "\n".join([f"Rows that are more common in {name}:", *(f"  {each}" for each in said), text_table(plain, rows)])

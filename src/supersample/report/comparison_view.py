@@ -35,7 +35,7 @@ MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
 _TYPE = r"(the [^+]+|dict|a list of \d+ batches|(numpy|pandas|polars|pyarrow|duckdb|datasets|torch)\.\w+)"
 _IN_MEMORY = re.compile(rf"{_TYPE}( \+ {_TYPE})*")
 #: Columns of the rows that say how many times as common their kind is.
-_GAIN = ["_ratio", "_count", "_other", "_like"]
+_GAIN = ["_ratio", "_count", "_other", "_known", "_like"]
 
 
 @dataclass(frozen=True)

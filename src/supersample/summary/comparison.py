@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from supersample._text import about, amount
+from supersample._text import about, amount, plural
 from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
 from supersample.summary.notes import Note, grouped, told
@@ -88,15 +88,17 @@ def nothing_found(at_least: float) -> str:
 def gain_in_words(row: Mapping[str, Any]) -> str:
     """Say how many times as common rows like a row of `left_rows` or `right_rows` are on its side.
 
-    >>> gain_in_words({"_ratio": 20.7, "_count": 210, "_other": 10, "_like": "status 500"})
-    'about 21 times as common: status 500 (about 210 rows, against 10)'
+    >>> gain_in_words({"_ratio": 20.7, "_count": 2110, "_other": 102, "_known": "about", "_like": "status 500"})
+    'about 21 times as common: status 500 (about 2,100 rows, against 100)'
     """
-    ratio, here, there = row["_ratio"], row["_count"], row["_other"]
-    rows = "about 1 row" if about(here) == "1" else f"about {about(here)} rows"
+    ratio, here, there, exact = row["_ratio"], row["_count"], row["_other"], row["_known"] == "exact"
+    rows = plural(here, "row") if exact else "about 1 row" if here == 1 else f"about {about(here)} rows"
+    if row["_known"] == "not seen":
+        return f"not seen in the sample of the other side (fewer than about {about(there)} rows): {row['_like']} ({rows})"
     if there == 0:
         return f"not seen on the other side: {row['_like']} ({rows})"
-    times = amount(ratio, 2 if ratio >= 1.1 else 3)
-    return f"about {times} times as common: {row['_like']} ({rows}, against {about(there)})"
+    times = amount(float(f"{ratio:.{2 if ratio >= 1.1 else 3}g}"))
+    return f"about {times} times as common: {row['_like']} ({rows}, against {f'{there:,}' if exact else about(there)})"
 
 
 @dataclass(frozen=True)
@@ -111,8 +113,9 @@ class Comparison(TestResult):
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
     left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, the largest `_ratio` first; none
     where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in
-    what they are like it. `_count`, `_other`: about how many of them there are on its side and on the other, 0 only if there is
-    none. `_witness`: the difference of mean similarity.
+    what they are like it. `_count`, `_other`: how many of them there are on its side and on the other, 0 only if there is none.
+    `_known`: whether these are "exact", or known "about", or rows like it are "not seen" in the sample of the other side, so
+    that `_other` is the most there can be, in 95% of such cases. `_witness`: the difference of mean similarity.
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
     at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`. All
     p-values are those of no difference at all: it is the difference found that must be so large, which is no test of the limit.

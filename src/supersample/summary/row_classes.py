@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats, Indices, Mask
 from supersample.profile import ColumnProfile
 from supersample.profile.histogram import Histogram
 from supersample.records.encoding.column_type import ColumnType
@@ -36,10 +36,11 @@ _DAY = 86_400.0
 
 
 class Counts(NamedTuple):
-    """How many rows of each class there are on both sides, of how many rows."""
+    """How many rows of each class there are on both sides, of how many rows; exact: for which classes they are no estimates."""
 
     classes: tuple[Floats, Floats]
     rows: tuple[float, float]
+    exact: Mask
 
 
 class Classes(NamedTuple):
@@ -123,7 +124,8 @@ def classes_of(
     if kinds.counts is not None and profiles is not None:
         gone = [float(each.missing + each.unreadable) for each in profiles]
         both = [np.append(each, missing) for each, missing in zip(kinds.counts, gone, strict=True)]
-        counts = Counts((both[0], both[1]), (float(profiles[0].rows), float(profiles[1].rows)))
+        exact = np.append(np.full(len(kinds.words), all(each.frequent and each.frequent.exact for each in profiles)), True)
+        counts = Counts((both[0], both[1]), (float(profiles[0].rows), float(profiles[1].rows)), exact)
     ranges = kinds.first_range, len(kinds.words)
     places, words = (np.arange(len(kinds.words)), kinds.words) if kinds.wide is None else kinds.wide
     wide = np.append(places, len(words)), (*words, "missing")

@@ -14,7 +14,7 @@ import pyarrow as pa
 from supersample._typing import Floats, Indices, Mask
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.row_classes import Classes, classes_of
-from supersample.summary.row_kinds import Kinds, Like, Samples, chance_of_part, kinds_of, likes
+from supersample.summary.row_kinds import KNOWN, Kinds, Like, Samples, chance_of_part, kinds_of, likes
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Running
 
@@ -116,7 +116,8 @@ class _Sides:
             wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0) or len(each) > 1) for each, mine, theirs in both]
             rows, found = self._picked(side, told[side], wanted)
             words = [self._in_words(int(family), side, int(row)) for family, row in zip(found.family, rows, strict=True)]
-            out.append(_table(shown, rows, found, words).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
+            most = self.samples.most_unseen(1 - side)
+            out.append(_table(shown, rows, found, words, most).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
         return out[0], out[1]
 
     def _told(self, place: int) -> list[Like]:
@@ -254,10 +255,17 @@ def _shares(side: Shown) -> Floats:
     return out
 
 
-def _table(side: Shown, rows: Indices | None = None, found: Like | None = None, words: Sequence[str] = ()) -> pa.Table:
-    """Return some of the rows as they came, with what is said of them."""
+def _table(
+    side: Shown, rows: Indices | None = None, found: Like | None = None, words: Sequence[str] = (), most: float = 0.0
+) -> pa.Table:
+    """Return some of the rows as they came, with what is said of them.
+
+    most: rows of a kind that the other side can have at most if its sample shows none.
+    """
     chosen = np.empty(0, dtype=np.int64) if rows is None else rows
-    nothing = np.empty(0)
+    like = Like(np.empty((6, 0)), np.empty(0, dtype=np.int64)) if found is None else found
+    known = [KNOWN[place] for place in like.known.tolist()]
+    there = [math.ceil(most) if each == "not seen" else round(rows) for each, rows in zip(known, like.there, strict=True)]
     positions = side.state.kept.positions[chosen]
     (batch,) = side.state.kept.table.take(pa.array(chosen)).combine_chunks().to_batches() or (None,)
     features = np.empty((0, side.witness.size))
@@ -265,9 +273,10 @@ def _table(side: Shown, rows: Indices | None = None, found: Like | None = None, 
         features = side.held.fixed_plan.feature_map.transform(side.state.encoding.points(batch)).astype(np.float64)
     more = {
         "_row": pa.array(positions),
-        "_ratio": pa.array(nothing if found is None else found.ratio),
-        "_count": pa.array(np.rint(nothing if found is None else found.here).astype(np.int64)),
-        "_other": pa.array(np.rint(nothing if found is None else found.there).astype(np.int64)),
+        "_ratio": pa.array(like.ratio),
+        "_count": pa.array(np.rint(like.here).astype(np.int64)),
+        "_other": pa.array(there, pa.int64()),
+        "_known": pa.array(known, pa.string()),
         "_like": pa.array(list(words), pa.string()),
         "_witness": pa.array(features @ side.witness),
     }
