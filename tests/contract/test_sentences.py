@@ -173,6 +173,10 @@ def _check_words(words, left, right):
     elif said := re.fullmatch(r"new: '?(.+?)'? ([\d.]+)%", words):
         assert 100 * (right.astype(str) == said[1]).mean() == pytest.approx(float(said[2]), abs=0.06)
         assert not (left.astype(str) == said[1]).any()
+    elif said := re.fullmatch(r"([\d.]+) (at least )?([\d.]+)% -> (at most )?([\d.]+)%", words):
+        shares = [100 * (each.dropna() == float(said[1])).mean() for each in (left, right)]
+        assert float(said[3]) - 0.06 <= shares[0] <= float(said[3]) + (0.5 if said[2] else 0.06)
+        assert float(said[5]) - (0.5 if said[4] else 0.06) <= shares[1] <= float(said[5]) + 0.06
     elif said := re.fullmatch(r"'?(.+?)'? ([\d.]+)% -> ([\d.]+)%", words):
         shares = [100 * (each.dropna().astype(str).str.lower() == said[1]).mean() for each in (left, right)]
         assert shares == pytest.approx([float(said[2]), float(said[3])], abs=0.06)

@@ -279,3 +279,54 @@ def test_pairs_that_are_not_listed_are_counted():
         assert len(found.pairs_at(0.05)) == pairs
         assert str(found).count("together x") == 3
         assert f"\n           {words} pairs of columns" in str(found)
+
+
+def heaped(seed, share, value=0.25):
+    """Numbers of many different values, and a heap of one of them."""
+    rng = np.random.default_rng(seed)
+    return pa.table({"x": np.where(rng.random(20_000) < share, value, rng.random(20_000)), "y": rng.normal(size=20_000)})
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_value_among_many_counts_in_the_difference_and_is_named(turned):
+    tables = heaped(0, 0.7), heaped(1, 0.02)
+    tables = tables[::-1] if turned else tables
+    first = ss.summarize(tables[0], 10, 0, random_state=0)
+    second = ss.summarize(tables[1], like=first, random_state=1)
+    shares = [float((each["x"].to_numpy() == 0.25).mean()) for each in tables]
+    found = first.compare(second, at_least=0.6)
+    assert found.changed == ("x",)
+    change = found.columns[0]
+    assert abs(shares[1] - shares[0]) - 0.01 < change.difference <= abs(shares[1] - shares[0]) + 0.01
+    said = re.search(r"0\.25 (at least |at most )?([\d.]+)% -> (at least |at most )?([\d.]+)%", change.what)
+    for share, bound, number in zip(shares, (said[1], said[3]), (said[2], said[4]), strict=True):
+        low, high = {None: (0.06, 0.06), "at least ": (0.06, 0.5), "at most ": (0.5, 0.06)}[bound]
+        assert float(number) - low <= 100 * share <= float(number) + high
+    assert not first.compare(second, at_least=0.75).rejects()
+    assert first.compare(second).columns[0].difference == change.difference
+
+
+def test_a_range_in_the_middle_counts_in_full():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 8_000))
+    x[1] = np.where(np.abs(x[1]) < 0.5, np.sign(x[1]) * (1.0 + np.abs(x[1])), x[1])  # a hole, filled on both sides of it
+    first = ss.summarize(pa.table({"x": x[0], "y": x[0][::-1]}), 10, 0, random_state=0)
+    found = first.compare(ss.summarize(pa.table({"x": x[1], "y": x[0]}), like=first, random_state=1), at_least=0.3)
+    assert found.changed == ("x",)
+    assert {each.name: each.difference for each in found.columns}["x"] == pytest.approx((np.abs(x[0]) < 0.5).mean(), abs=0.03)
+
+
+@pytest.mark.parametrize("kind", ["number", "few", "category"])
+def test_columns_without_a_common_value_say_so(kind):
+    rng = np.random.default_rng(0)
+    places = 2 * rng.integers(0, 3 if kind == "few" else 20, 4_000)
+    values = [places, places + 1]
+    if kind == "category":
+        values = [[f"v{place}" for place in each] for each in values]
+    first = ss.summarize(pa.table({"x": values[0], "y": rng.normal(size=4_000)}), 10, 0, random_state=0)
+    found = first.compare(ss.summarize(pa.table({"x": values[1], "y": rng.normal(size=4_000)}), like=first, random_state=1))
+    change = {each.name: each for each in found.columns}["x"]
+    assert change.difference == 1.0
+    assert change.what.startswith("no value in common")
+    again = first.compare(ss.summarize(pa.table({"x": values[0][::-1], "y": rng.normal(size=4_000)}), like=first))
+    assert {each.name: each.difference for each in again.columns}["x"] == 0.0

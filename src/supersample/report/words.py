@@ -156,7 +156,7 @@ def limit(at_least: float) -> str:
         f"Only differences of at least {least} were to count: a share of the rows in a column, a rank correlation in a pair "
         "of columns, an MMD in all columns together. Smaller ones count for nothing, however clear they are. The limit is one "
         "on the difference found, and p-values are still those of no difference at all: where the true difference is just "
-        f"{least}, about half of all comparisons find so much."
+        f"{least}, half of all comparisons or more find so much."
     )
 
 

@@ -30,7 +30,10 @@ _NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
 _FEW = 10
 #: A ratio of standard deviations nearer to 1 than this is not worth a word.
 _SAME = 0.005
-#: Words for changes of values that are not counted.
+#: A value is named where the difference of its share is more than this part of the largest difference of two shares.
+_MOSTLY = 0.5
+#: Words for two columns of no common value, and for changes of values that are not counted.
+_NONE_IN_COMMON = "no value in common"
 _SAMPLED = {"text": "its texts", "vector": "its vectors"}
 #: The density of a difference of two normal numbers at 0: shares move by so much for each standard deviation of it.
 _DENSITY, _TINY = 0.4, 1e-300
@@ -89,9 +92,9 @@ def findings(
             yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
     if role == "number" and _few(left, right):
         yield _of_values(left, right, min_count, values)
-        yield from (each for each in _of_numbers(left, right, values, spreads) if each.weight == _LOCATION)
+        yield from (each for each in _of_numbers(left, right, min_count, values, spreads) if each.weight == _LOCATION)
     elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
-        yield from _of_numbers(left, right, values, spreads)
+        yield from _of_numbers(left, right, min_count, values, spreads)
     elif role in ("category", "boolean", "constant") and _exact(left, right):
         yield _of_values(left, right, min_count, values)
     else:
@@ -163,7 +166,69 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
         if clear[place] > (0.0 if rank == 0 else _CLEAR)
     ]
     pvalue = compare_values(counts[0], counts[1], factors)
-    return Finding(pvalue, _LOCATION, float(np.abs(gaps).max(initial=0.0)), ", ".join(said) or "rare values")
+    replaced = _replaced((counts[0], counts[1]), factors)
+    words = _NONE_IN_COMMON if replaced == 1.0 else ", ".join(said) or "rare values"
+    return Finding(pvalue, _LOCATION, max(float(np.abs(gaps).max(initial=0.0)), replaced), words)
+
+
+def _replaced(counts: tuple[Indices, Indices], factors: Factors) -> float:
+    """Return the larger share of a side in values that the other does not have, of those frequent enough to be expected there.
+
+    It is 1 only if the two have no value in common.
+    """
+    often = expected_enough(*counts, factors)
+    both = (counts[0] > 0) & (counts[1] > 0)
+    gone, new = (float(each[often & ~both].sum() / max(int(each.sum()), 1)) for each in counts)
+    return 1.0 if often.all() and not both.any() else max(gone, new)
+
+
+def _of_one_value(left: ColumnProfile, right: ColumnProfile, min_count: int) -> tuple[float, str]:
+    """Return by how much the share of a value differs at least, the largest of those held, and its change in words.
+
+    Where not all values are held, counts are known up to a bound, and are at most those of a bucket of the histogram.
+    """
+    assert left.frequent is not None and right.frequent is not None  # noqa: PT018
+    sides = left, right
+    names = {
+        key: (each.form.value_text(value), each.form.number(value))
+        for each in sides
+        if each.frequent
+        for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
+    }
+    if not names or min(left.count, right.count) == 0:
+        return 0.0, ""
+    numbers = np.array([number for _, number in names.values()])
+    least, most = (np.array(each) for each in zip(*(_bounds(each, list(names), numbers) for each in sides), strict=True))
+    gaps = np.maximum(least[0] - most[1], least[1] - most[0])
+    place = int(np.argmax(gaps))
+    often = any(each.count * float(share) >= min_count for each, share in zip(sides, least[:, place], strict=True))
+    name = _named(list(names.values())[place][0], quoted=False) if often else "a rare value"
+    larger = int(least[1, place] > most[0, place])
+    shares = [_bounded(float(least[side, place]), float(most[side, place]), side == larger) for side in (0, 1)]
+    return max(float(gaps[place]), 0.0), f"{name} {' -> '.join(shares)}"
+
+
+def _bounds(column: ColumnProfile, hashes: list[int], numbers: Floats) -> tuple[Floats, Floats]:
+    """Return the least and the largest shares that some values can have, given their hashes and numbers."""
+    assert column.frequent is not None and column.numbers is not None  # noqa: PT018
+    held = dict(zip(column.frequent.hashes.tolist(), column.frequent.counts.tolist(), strict=True))
+    least = np.array([held.get(key, 0) for key in hashes])
+    most, histogram = least + column.frequent.lowered, column.numbers.histogram
+    if column.frequent.lowered:
+        counts = dict(zip(histogram.keys.tolist(), histogram.counts.tolist(), strict=True))
+        in_bucket = [counts.get(histogram.key_of(each), 0) if np.isfinite(each) else column.count for each in numbers.tolist()]
+        most = np.minimum(most, in_bucket)
+    return least / column.count, most / column.count
+
+
+def _bounded(least: float, most: float, larger: bool) -> str:
+    """Write a share by its bounds: the lower one of the larger share, and the upper one of the smaller, unless they are one.
+
+    >>> _bounded(0.769, 0.7691, True), _bounded(0.0, 0.004, False), _bounded(0.5, 0.504, True)
+    ('76.9%', 'at most 0.4%', 'at least 50.0%')
+    """
+    shown = f"{least:.1%}", f"{most:.1%}"
+    return shown[0] if shown[0] == shown[1] else f"at least {shown[0]}" if larger else f"at most {shown[1]}"
 
 
 def _named(value: str, *, quoted: bool) -> str:
@@ -181,22 +246,30 @@ def _change_of_value(name: str | None, before: float, after: float) -> str:
     return f"{value} {_percents(before, after)}"
 
 
-def _of_numbers(left: ColumnProfile, right: ColumnProfile, factors: Factors, spreads: Factors) -> Iterator[Finding]:
+def _of_numbers(
+    left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors, spreads: Factors
+) -> Iterator[Finding]:
     counts, lows, highs = _buckets(left, right)
     sizes = [max(int(each.sum()), 1) for each in counts]
     if min(each.sum() for each in counts) == 0:
         return
     moved, found = compare_ordered(*counts, factors), compare_ordered(*counts, spreads)
-    apart = np.abs(np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1])
-    distance = float(apart.max(initial=0.0))
+    apart = np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1]
+    in_range = float(np.ptp(np.append(apart, 0.0)))  # of any range, be it of one value
+    of_value, value = _of_one_value(left, right, min_count)
+    replaced = _replaced(counts, factors) if _exact(left, right) else 0.0
+    distance = max(in_range, of_value, replaced)
+    told = value if of_value > _MOSTLY * distance else ""
+    none = _NONE_IN_COMMON if replaced == 1.0 else ""
     yield Finding(moved.location, _LOCATION, distance, _moved(left, right, moved.moves))
     yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
-    yield Finding(found.shape, _REST, distance, "the shape of its distribution", follows=True)
+    yield Finding(found.shape, _REST, distance, none or told or "the shape of its distribution", follows=not told)
     low = [float(each[: found.low + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
     high = [float(each[found.high :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
     first, last = amount(float(lows[found.high]), 4), amount(float(highs[found.low]), 4)
-    yield Finding(found.low_tail, _REST, abs(low[1] - low[0]), f"values up to {last}: {_percents(*low)}", True)
-    yield Finding(found.high_tail, _REST, abs(high[1] - high[0]), f"values from {first} on: {_percents(*high)}", True)
+    gaps = [max(abs(each[1] - each[0]), replaced if none else 0.0) for each in (low, high)]
+    yield Finding(found.low_tail, _REST, gaps[0], none or f"values up to {last}: {_percents(*low)}", True)
+    yield Finding(found.high_tail, _REST, gaps[1], none or f"values from {first} on: {_percents(*high)}", True)
 
 
 def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:

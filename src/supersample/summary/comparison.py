@@ -32,8 +32,9 @@ class ColumnChange:
 
     mmd, share: its MMD between the background samples, and its part of the MMD^2 of all columns, both beyond chance.
     pvalue: of all its tests together, adjusted for the number of columns and the joint test.
-    difference: the largest difference of two shares, of values, of values up to some number, or of missing ones; the MMD where
-    values are not counted (text, vectors, more than 256 categories).
+    difference: the largest difference of two shares: of a value, of a range of numbers, of missing values, or of all values
+    that only one side has; the MMD where values are not counted (text, vectors, more than 256 categories). Of more than 256
+    numbers it is the least that the counts allow.
     what: the clearest change in words, such as "missing 1.0% -> 5.1%", be it chance or not, and others that are none at the 5%
     level; "no difference found" if the p-value is 1.
     """
@@ -243,7 +244,8 @@ class Comparison(TestResult):
             lines.append(f"           and {len(changed) - _LISTED} more: {', '.join(each.name for each in changed[_LISTED:])}")
         lines += [f"  together {each.in_words()}" for each in pairs[:_TOLD]]
         if len(pairs) > _TOLD:
-            lines.append(f"           and {'at least ' * (len(pairs) == MOST_PAIRS)}{len(pairs) - _TOLD} more pairs of columns")
+            more = plural(len(pairs) - _TOLD, "more pair")
+            lines.append(f"           and {'at least ' * (len(pairs) == MOST_PAIRS)}{more} of columns")
         lines += [f"  note     {told(group)}" for group in grouped(self.notes)]
         return "\n".join(lines)
 

@@ -273,7 +273,7 @@ class Summary:
         rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a rank
         correlation in that of a pair, and an MMD in the joint test and where values are not counted. It is the difference found
         that must be so large, and p-values are still those of no difference at all: the limit itself is not tested, and where
-        the true difference is just that, about half of all comparisons find so much.
+        the true difference is just that, half of all comparisons or more find so much.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(
