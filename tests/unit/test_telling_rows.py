@@ -365,3 +365,39 @@ def test_every_kind_of_column_has_rows(kind):
     whole = [found.left_rows, found.right_rows]
     if kind == "boolean":
         assert [set(rows["_like"].to_pylist()) for rows in whole] == [{"boolean false"}, {"boolean true"}]
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("factor", [0.01, 10.0])
+def test_rows_in_another_unit_are_told_and_shown_as_one_group(seed, factor):
+    rng = np.random.default_rng(seed)
+    heights = [np.where(rng.random(6_000) < 0.03, np.nan, rng.normal(170, 9, 6_000)) for _ in range(2)]
+    wrong = rng.permutation(6_000)[:118]
+    heights[1][wrong] *= factor
+    tables = [pa.table({"height": pa.array(each, from_pandas=True), "x": rng.normal(size=6_000)}) for each in heights]
+    found = compared(*tables)
+    change = {each.name: each.what for each in found.columns}["height"]
+    said = re.match(r"values (?:up to|from) ([\d.,]+)(?: on)?: 0\.0% -> ([\d.]+)%", change)
+    there = heights[1][~np.isnan(heights[1])]
+    group = (there < 10) | (there > 300)
+    ends = (there[group].max(), there[~group].min()) if factor < 1 else (there[~group].max(), there[group].min())
+    assert ends[0] <= float(said[1].replace(",", "")) <= ends[1]
+    assert float(said[2]) == pytest.approx(100 * group.mean(), abs=0.06)
+    shown = [row["height"] for row in found.right_rows.to_pylist() if "height" in row["_like"]]
+    assert shown
+    assert all(each is not None and (each < 10 or each > 300) for each in shown)
+
+
+def test_a_row_that_chance_explains_is_not_shown():
+    # Of a dozen ranges, that with the largest ratio is up to 2.6 standard errors above 1 by chance.
+    rng = np.random.default_rng(0)
+    changed = 0
+    for spread in np.linspace(1.04, 1.08, 12):
+        found = compared(
+            *(pa.table({"x": rng.normal(0.0, each, 5_000), "y": rng.normal(size=5_000)}) for each in (1.0, spread))
+        )
+        changed += "x" in found.changed
+        for row in (*found.left_rows.to_pylist(), *found.right_rows.to_pylist()):
+            error = np.sqrt(1.0 / (row["_count"] + 0.5) + 1.0 / (row["_other"] + 0.5))
+            assert np.log(row["_ratio"]) > 2.6 * error, row["_like"]
+    assert changed >= 6

@@ -30,6 +30,8 @@ _NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
 _FEW = 10
 #: A ratio of standard deviations nearer to 1 than this is not worth a word.
 _SAME = 0.005
+#: A tail may be cut in words where shares differ by this part of the clearest difference, in standard errors.
+_ALMOST = 0.95
 #: A value is named where the difference of its share is more than this part of the largest difference of two shares.
 _MOSTLY = 0.5
 #: Words for two columns of no common value, and for changes of values that are not counted.
@@ -264,12 +266,46 @@ def _of_numbers(
     yield Finding(moved.location, _LOCATION, distance, _moved(left, right, moved.moves))
     yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
     yield Finding(found.shape, _REST, distance, none or told or "the shape of its distribution", follows=not told)
-    low = [float(each[: found.low + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
-    high = [float(each[found.high :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
-    first, last = amount(float(lows[found.high]), 4), amount(float(highs[found.low]), 4)
-    gaps = [max(abs(each[1] - each[0]), replaced if none else 0.0) for each in (low, high)]
-    yield Finding(found.low_tail, _REST, gaps[0], none or f"values up to {last}: {_percents(*low)}", True)
-    yield Finding(found.high_tail, _REST, gaps[1], none or f"values from {first} on: {_percents(*high)}", True)
+    with np.errstate(invalid="ignore"):
+        gaps = np.append(np.nan_to_num(lows[1:] - highs[:-1]), 0.0)
+    below = _end_of_tail(counts[0], counts[1], gaps, found.low)
+    above = _end_of_tail(counts[0][::-1], counts[1][::-1], np.roll(gaps[::-1], -1), counts[0].size - 1 - found.high)
+    low = [float(each[: below + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
+    high = [float(each[-above - 1 :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
+    last = _short(float(highs[below]), float(lows[min(below + 1, lows.size - 1)]))
+    first = _short(float(lows[-above - 1]), float(highs[max(highs.size - above - 2, 0)]))
+    apart_by = [max(abs(each[1] - each[0]), replaced if none else 0.0) for each in (low, high)]
+    yield Finding(found.low_tail, _REST, apart_by[0], none or f"values up to {last}: {_percents(*low)}", True)
+    yield Finding(found.high_tail, _REST, apart_by[1], none or f"values from {first} on: {_percents(*high)}", True)
+
+
+def _end_of_tail(left: Indices, right: Indices, gaps: Floats, first: int) -> int:
+    """Return where the lower tail of two samples is cut in words: at a place or later, where their shares differ most clearly.
+
+    The tail that is tested ends where both together have so many rows, be it amid those that changed. Of places where the
+    shares differ almost as clearly, it is the one with the widest gap after it (`gaps`).
+    """
+    ends = np.cumsum(left), np.cumsum(right)
+    gap = ends[1] / max(int(ends[1][-1]), 1) - ends[0] / max(int(ends[0][-1]), 1)
+    common = (ends[0] + ends[1]) / max(int(ends[0][-1] + ends[1][-1]), 1)
+    clear = np.sign(gap[first]) * gap / np.sqrt(np.maximum(common * (1.0 - common), _TINY))
+    clear[:first] = clear[common > max(0.5, float(common[first]))] = -np.inf
+    near = np.flatnonzero(clear >= _ALMOST * clear.max())
+    return int(near[np.argmax(gaps[near])]) if clear.max() > 0.0 else first
+
+
+def _short(edge: float, beyond: float) -> str:
+    """Write a number of few digits that lies at the edge of some values, and not beyond the next of the others.
+
+    >>> _short(1.9837, 141.6), _short(1.9837, 1.984), _short(-3.0, -3.0)
+    ('2', '1.984', '-3')
+    """
+    ends = sorted((edge, beyond))
+    return next((text for text in (amount(edge, digits) for digits in range(1, 4)) if _between(text, ends)), amount(edge, 4))
+
+
+def _between(text: str, ends: Sequence[float]) -> bool:
+    return math.isfinite(ends[0]) and math.isfinite(ends[1]) and ends[0] <= float(text.replace(",", "")) <= ends[1]
 
 
 def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:

@@ -186,14 +186,31 @@ def _of_numbers(values: Floats, weights: Floats, timed: bool, profiles: tuple[Co
 
 
 def _cuts(values: Floats, mass: Floats, timed: bool, shares: Sequence[float]) -> Floats:
-    """Return where to cut sorted values into ranges: near some quantiles, at numbers of few digits."""
+    """Return where to cut sorted values into ranges: near some quantiles, and in wide gaps, at numbers of few digits."""
     ends = np.cumsum(mass) / mass.sum()
-    found = []
+    found = _in_gaps(values, ends, timed)
     for share in shares:
         exact = float(values[min(int(np.searchsorted(ends, share)), values.size - 1)])
         found.append(_rounded(exact, values, mass, _ROUNDING * min(share, 1.0 - share), timed))
     inside = np.unique(np.array(found))
     return np.asarray(inside[np.isfinite(inside) & (inside > values[0]) & (inside <= values[-1])])
+
+
+def _in_gaps(values: Floats, ends: Floats, timed: bool) -> list[float]:
+    """Return a cut in each tail that has a gap as wide as the middle half of the values, in the innermost such gap.
+
+    Values far from all others are a kind of their own, as those in another unit.
+    """
+    low, high = (int(np.searchsorted(ends, share)) for share in (0.25, 0.75))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = np.diff(values)
+        wide = np.flatnonzero((gaps > values[high] - values[low]) & np.isfinite(gaps))
+    out = []
+    for place in (*wide[wide < low][-1:].tolist(), *wide[wide >= high][:1].tolist()):
+        start, end = float(values[place]), float(values[place + 1])
+        cuts = (float(f"{start + 0.5 * (end - start):.{digits}g}") for digits in range(1, 17))
+        out.append(float(np.ceil(end)) if timed else next((each for each in cuts if start < each <= end), end))
+    return out
 
 
 def _rounded(exact: float, values: Floats, mass: Floats, slack: float, timed: bool) -> float:

@@ -107,14 +107,9 @@ class _Sides:
     def tables(self) -> tuple[pa.Table, pa.Table]:
         """Return the rows of both."""
         changes = [self._told(place) for place in range(len(self.groups))]
-        told = [[each[side] for each in changes] for side in (0, 1)]
-        clearest = [[float(each.clear.max(initial=-np.inf)) for each in of_side] for of_side in told]
         out = []
         for side, shown in enumerate(self.shown):
-            # Columns that go together otherwise do so on both sides: what one gained in a corner, the other has in another.
-            both = zip(self.groups, clearest[side], clearest[1 - side], strict=True)
-            wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0) or len(each) > 1) for each, mine, theirs in both]
-            rows, found = self._picked(side, told[side], wanted)
+            rows, found = self._picked(side, [each[side] for each in changes])
             words = [self._in_words(int(family), side, int(row)) for family, row in zip(found.family, rows, strict=True)]
             most = self.samples.most_unseen(1 - side)
             out.append(_table(shown, rows, found, words, most).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
@@ -198,10 +193,10 @@ class _Sides:
     def _classes_of(self, family: _Family) -> list[Classes]:
         return [self.classes[place].wider() if family.wide else self.classes[place] for place in family.columns]
 
-    def _picked(self, side: int, told: Sequence[Like], wanted: Sequence[bool]) -> tuple[Indices, Like]:
+    def _picked(self, side: int, told: Sequence[Like]) -> tuple[Indices, Like]:
         """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
 
-        wanted: whether a change is to be shown on this side.
+        All are of kinds that are more common here beyond chance.
         """
         best = told[0]
         for each in told[1:]:
@@ -216,10 +211,10 @@ class _Sides:
             alike = [each.similarity(side, row) for each in self.classes]
             np.maximum(nearest, np.mean(alike, axis=0), out=nearest)
 
-        for group, change, asked in zip(self.groups, told, wanted, strict=True):
+        for group, change in zip(self.groups, told, strict=True) if self.named else ():
             shown = any(set(group) <= set(self.families[int(like.family[0])].columns) for like in chosen)
-            free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
-            if asked and not shown and free.size and len(rows) < _SHOWN:
+            free = np.flatnonzero((nearest < 1.0) & (change.clear > 0.0))
+            if not shown and free.size and len(rows) < _SHOWN:
                 add(int(free[np.argmax(_score(change.rank, nearest)[free])]), change)
         while len(rows) < _SHOWN:
             score = _score(best.rank, nearest)
