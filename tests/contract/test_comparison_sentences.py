@@ -108,7 +108,7 @@ def test_the_facts_are_those_of_the_tables(case):
     name, tables, found, view, _ = case
     for side, fact in enumerate(view.facts[:2]):
         assert fact.value == f"{len(tables[side]):,}"
-        counted = f"in tests about {about(found.effective_rows[side])}, since rows depend on those before them"
+        counted = f"jointly about {about(found.effective_rows[side])}, since rows depend on those before them"
         assert fact.about == (counted if name == "dependent" else "")
         if (
             name == "dependent"

@@ -177,10 +177,10 @@ def change_lines(compared: Comparison) -> tuple[ChangeLine, ...]:
 
 
 def _counted(compared: Comparison, side: int) -> str:
-    """Say as how many rows a side counts in tests, if these are fewer since rows depend on those before them."""
+    """Say as how many rows a side counts in the joint test, if these are fewer since rows depend on those before them."""
     if compared.effective_rows is None or compared.dependence[side] == 1.0:
         return ""
-    return f"in tests about {about(compared.effective_rows[side])}, since rows depend on those before them"
+    return f"jointly about {about(compared.effective_rows[side])}, since rows depend on those before them"
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from supersample._checks import MOST
 from supersample._text import amount
 from supersample._typing import Floats, Indices
 from supersample.discrepancy.count_tests import Factors, compare_ordered, compare_shares, compare_values, expected_enough
@@ -20,7 +21,7 @@ from supersample.profile.numbers import value_counts
 from supersample.records.encoding.values import numbers_of
 from supersample.summary.depending import ColumnFactors
 
-__all__ = ["Finding", "Verdict", "findings", "verdict_of", "words_of_samples"]
+__all__ = ["Finding", "Verdict", "by_counts", "findings", "n_counted", "verdict_of", "words_of_samples"]
 
 #: Parts of the level of a column. Location is what most people ask for; the others are found by their size.
 _LOCATION, _SPREAD, _REST = 4.0, 2.0, 1.0
@@ -92,15 +93,28 @@ def findings(
             shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
             pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows, absent)
             yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
-    if role == "number" and _few(left, right):
+    if not by_counts(left, right, role):
+        yield sampled._replace(weight=_LOCATION)
+    elif role == "number" and _few(left, right):
         yield _of_values(left, right, min_count, values)
         yield from (each for each in _of_numbers(left, right, min_count, values, spreads) if each.weight == _LOCATION)
-    elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
+    elif role == "number":
         yield from _of_numbers(left, right, min_count, values, spreads)
-    elif role in ("category", "boolean", "constant") and _exact(left, right):
-        yield _of_values(left, right, min_count, values)
     else:
-        yield sampled._replace(weight=_LOCATION)
+        yield _of_values(left, right, min_count, values)
+
+
+def by_counts(left: ColumnProfile, right: ColumnProfile, role: str) -> bool:
+    """Return whether the values of a column are compared by the counts of their profiles, not by samples."""
+    if role == "number":
+        measured = left.numbers is not None and right.numbers is not None and left.centre == right.centre
+        return measured or _few(left, right)
+    return role in ("category", "boolean", "constant") and _exact(left, right)
+
+
+def n_counted(column: ColumnProfile) -> int:
+    """Return how many values a profile counted: of summaries made apart, those of numbers in the sample."""
+    return column.count if column.numbers is None else column.numbers.count
 
 
 def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int) -> str:
@@ -197,13 +211,14 @@ def _of_one_value(left: ColumnProfile, right: ColumnProfile, min_count: int) -> 
         if each.frequent
         for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
     }
-    if not names or min(left.count, right.count) == 0:
+    sizes = n_counted(left), n_counted(right)
+    if not names or min(sizes) == 0:
         return 0.0, ""
     numbers = np.array([number for _, number in names.values()])
     least, most = (np.array(each) for each in zip(*(_bounds(each, list(names), numbers) for each in sides), strict=True))
     gaps = np.maximum(least[0] - most[1], least[1] - most[0])
     place = int(np.argmax(gaps))
-    often = any(each.count * float(share) >= min_count for each, share in zip(sides, least[:, place], strict=True))
+    often = any(size * float(share) >= min_count for size, share in zip(sizes, least[:, place], strict=True))
     name = _named(list(names.values())[place][0], quoted=False) if often else "a rare value"
     larger = int(least[1, place] > most[0, place])
     shares = [_bounded(float(least[side, place]), float(most[side, place]), side == larger) for side in (0, 1)]
@@ -218,9 +233,9 @@ def _bounds(column: ColumnProfile, hashes: list[int], numbers: Floats) -> tuple[
     most, histogram = least + column.frequent.lowered, column.numbers.histogram
     if column.frequent.lowered:
         counts = dict(zip(histogram.keys.tolist(), histogram.counts.tolist(), strict=True))
-        in_bucket = [counts.get(histogram.key_of(each), 0) if np.isfinite(each) else column.count for each in numbers.tolist()]
+        in_bucket = [counts.get(histogram.key_of(each), 0) if np.isfinite(each) else MOST for each in numbers.tolist()]
         most = np.minimum(most, in_bucket)
-    return least / column.count, most / column.count
+    return least / n_counted(column), most / n_counted(column)
 
 
 def _bounded(least: float, most: float, larger: bool) -> str:

@@ -19,10 +19,11 @@ from supersample.discrepancy.pair_tests import LEAST, compare_pairs, normal_scor
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
+from supersample.profile import ColumnProfile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
-from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of, words_of_samples
+from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, n_counted, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, MOST_PAIRS, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
@@ -147,6 +148,7 @@ def _columns(
     rarest = max(each.request.options.min_count for each in states)
     paired = _Scores(shares, list(roles.values()).count("category"))
     names, found, dependent = [], [], []
+    effective: list[tuple[float, float] | None] = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
     for (name, mine, *columns), (_, theirs, other) in zip(*blocks, strict=True):
         columns.append(other)
@@ -164,18 +166,23 @@ def _columns(
         sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
         answers = _findings(states, name, roles[name], sampled, own, rarest)
         found.append((mmd, excess, verdict_of(answers, at_least)))
+        sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
+        effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
         answers = _findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), [each.of(name) for each in factors], rarest)
         names.append(name)
         found.append((0.0, 0.0, verdict_of(answers, at_least)))
+        effective.append(_effective(states, name, "constant", [each.of(name) for each in factors]))
     pairs = paired.test(at_least)
     together = [] if pairs is None else [min(each.pvalue for each in pairs)]
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
     adjusted = weighted_holm(np.array([*(each.pvalue for *_, each in found), *together, joint]), np.array(weights))
     whole = sum(excess for _, excess, _ in found) or 1.0
     changes = [
-        ColumnChange(name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue), at_least))
-        for name, (mmd, excess, verdict), pvalue in zip(names, found, adjusted[: len(found)], strict=True)
+        ColumnChange(
+            name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue), at_least), rows
+        )
+        for name, (mmd, excess, verdict), pvalue, rows in zip(names, found, adjusted[: len(found)], effective, strict=True)
     ]
     ordered = sorted(changes, key=lambda each: (each.pvalue, -each.share, each.name))
     named = [
@@ -246,10 +253,29 @@ def _findings(
 
     Profiles count rows, so they say nothing of rows with weights.
     """
+    profiles = _profiles(states, name)
+    if profiles is None:
+        return [sampled]
+    return list(findings(*profiles, role, sampled=sampled, min_count=rarest, factors=factors))
+
+
+def _profiles(states: tuple[Running, Running], name: str) -> tuple[ColumnProfile, ColumnProfile] | None:
+    """Return the profiles of a column on both sides; None if there are none, or if rows have weights."""
     left, right = states
     if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
-        return [sampled]
-    return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors))
+        return None
+    return left.profile[name], right.profile[name]
+
+
+def _effective(
+    states: tuple[Running, Running], name: str, role: str, factors: Sequence[ColumnFactors]
+) -> tuple[float, float] | None:
+    """Return as how many independent rows the values of each side count where profiles are compared; None where samples are."""
+    profiles = _profiles(states, name)
+    if profiles is None or not by_counts(*profiles, role):
+        return None
+    left, right = (n_counted(each) / factor.values for each, factor in zip(profiles, factors, strict=True))
+    return left, right
 
 
 def _filled_later(states: tuple[Running, Running]) -> list[str]:

@@ -37,6 +37,8 @@ class ColumnChange:
     numbers it is the least that the counts allow.
     what: the clearest change in words, such as "missing 1.0% -> 5.1%", be it chance or not, and others that are none at the 5%
     level; "no difference found" if the p-value is 1.
+    effective_rows: as how many independent rows the values of each side count in its tests (of missing values and of spread it
+    may be others); None if values are not tested.
     """
 
     name: str
@@ -45,6 +47,7 @@ class ColumnChange:
     share: float
     difference: float = 0.0
     what: str = ""
+    effective_rows: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -124,7 +127,7 @@ class Comparison(TestResult):
     effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
     earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
     rows are independent. dependent: the columns in which rows of either side depend on those before them; their tests count
-    fewer rows, too.
+    fewer rows, too, each its own number of them (`ColumnChange.effective_rows`).
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -253,13 +256,20 @@ class Comparison(TestResult):
         """Return what the tests made of rows that depend on those before them; nothing if rows are independent."""
         if self.effective_rows is None:
             return ("taken to be independent: a summary of an earlier version did not measure whether they are",)
-        more = f" and {len(self.dependent) - _TOLD} more" if len(self.dependent) > _TOLD else ""
-        where = f" in {', '.join(self.dependent[:_TOLD])}{more}" if self.dependent else ""
         sides = zip(("left", "right"), self.dependence, self.effective_rows, strict=True)
-        counted = [f"about {about(rows)} on the {side}" for side, factor, rows in sides if factor > 1.0]
-        if counted:
-            return (f"count as {' and '.join(counted)} in tests: they depend on those before them{where}",)
-        return (f"depend on those before them{where}: their tests count fewer rows",) if where else ()
+        jointly = [f"about {about(rows)} on the {side}" for side, factor, rows in sides if factor > 1.0]
+        if not jointly and not self.dependent:
+            return ()
+        counted = f"jointly as {' and '.join(jointly)}" if jointly else "as fewer in some columns"
+        return (f"count {counted}, since they depend on those before them", *self._by_column())
+
+    def _by_column(self) -> tuple[str, ...]:
+        """Say as how many rows both sides count in columns that changed, or whose rows depend on each other."""
+        asked = {*self.changed, *self.dependent}
+        own = [(each.name, each.effective_rows) for each in self.columns if each.name in asked and each.effective_rows]
+        told = [f"{name} as about {about(rows[0])} and {about(rows[1])}" for name, rows in own[:_TOLD]]
+        more = f"; {plural(len(own) - _TOLD, 'more column')} by numbers of their own" if len(own) > _TOLD else ""
+        return (f"count in {', in '.join(told)}{more}",) if told else ()
 
     @property
     def not_compared(self) -> tuple[Note, ...]:
