@@ -85,9 +85,11 @@ def test_the_verdict_is_that_of_the_smallest_p_value(case):
     differs = found.pvalue <= 0.05
     assert differs == (name not in ("unchanged", "below the limit")) == view.differs
     limit = {"with a limit": " of at least 0.05", "below the limit": " of at least 0.5"}.get(name, "")
-    assert view.verdict.startswith("The two differ (p" if differs else f"No difference{limit} found (p")
+    assert view.verdict.startswith("The two differ (p" if differs else f"No difference{limit} found")
     said = re.search(r"\(p (?:= ([\d.e-]+)|< 0.0001)\)", view.verdict)
-    assert found.pvalue == pytest.approx(float(said[1]), rel=0.06) if said[1] else found.pvalue < 1e-4
+    assert (said is None) == (view.facts[3].value == "none") == (name == "below the limit")
+    if said is not None:
+        assert found.pvalue == pytest.approx(float(said[1]), rel=0.06) if said[1] else found.pvalue < 1e-4
     assert min(each.pvalue for each in found.columns) >= found.pvalue
     assert view.verdict in text
     assert view.meaning in text
@@ -100,7 +102,16 @@ def test_what_the_verdict_means_names_the_columns_and_the_limit(case):
     if view.differs:
         assert "load" in found.changed
         assert name in ("with a limit", "weighted") or {"kind", "gap"} <= set(found.changed)
-    assert ("p-values are still those of no difference at all" in view.meaning) == (found.at_least > 0)
+    assert ("p-values of those that count are those of no difference at all" in view.meaning) == (found.at_least > 0)
+    less = re.search(r"differ clearly, but by less: (.*)\.$", view.meaning)
+    told = dict(each.rsplit(" ", 1) for each in re.split(", | and ", less[1])) if less else {}
+    assert set(told) == {"with a limit": {"kind"}, "below the limit": {"load", "kind", "gap"}}.get(name, set()) - set(
+        found.changed
+    )
+    for column in found.columns:
+        if column.name in told:
+            assert float(told[column.name]) == pytest.approx(column.difference, rel=0.05)
+            assert column.difference < found.at_least
     assert ("so chance can explain" in view.meaning) == (name == "unchanged")
 
 

@@ -330,3 +330,31 @@ def test_columns_without_a_common_value_say_so(kind):
     assert change.what.startswith("no value in common")
     again = first.compare(ss.summarize(pa.table({"x": values[0][::-1], "y": rng.normal(size=4_000)}), like=first))
     assert {each.name: each.difference for each in again.columns}["x"] == 0.0
+
+
+def test_what_a_limit_leaves_out_is_said(first, tmp_path):
+    change = {"gap": CHANGES["missing"][1], "flag": lambda rng, x: rng.random(ROWS) < 0.45}
+    quiet, found, plain = (compared(first, at_least=limit, **change) for limit in (0.4, 0.1, 0.0))
+    assert (plain.smaller, plain.n_counting) == ((), plain.n_tests)
+    assert {"gap", "flag"} <= set(plain.changed)
+    sizes = {each.name: each.difference for each in plain.columns}
+    assert found.changed == ("flag",)
+    assert (quiet.smaller[:2], found.smaller[:1]) == (("flag", "gap"), ("gap",))
+    assert set(quiet.smaller) == set(plain.changed)
+    counting = [sum(each >= limit for each in sizes.values()) for limit in (0.4, 0.1)]
+    assert (quiet.n_counting, counting[0]) == (0, 0)
+    assert quiet.joint.pvalue < 0.05
+    lines = str(quiet).splitlines()
+    assert "  p-value  1, since no test found a difference of at least 0.4" in lines
+    assert any(re.fullmatch(r"  MMD .* jointly, which does not count: MMD is below 0\.4", each) for each in lines)
+    assert "  columns  none is found to differ by 0.4 or more" in lines
+    assert f"           by less than 0.4, not counted: flag {sizes['flag']:.2g}, gap {sizes['gap']:.2g}" in str(quiet)
+    assert found.n_counting >= counting[1] == 1
+    less = found.n_tests - found.n_counting
+    assert f"of {found.n_tests} tests together; {less} of them found less than 0.1 and do not count" in str(found)
+    assert f"           by less than 0.1, not counted: gap {sizes['gap']:.2g}" in str(found)
+    assert "none is clear by itself" not in str(quiet)
+    assert found.to_dict()["smaller"] == list(found.smaller)
+    page = first.compare(ss.summarize(table(2, **change), like=first, random_state=1), at_least=0.4).report(tmp_path / "p.html")
+    assert "No difference of at least 0.4 found.</p>" in page.read_text()
+    assert "no test found a difference of at least 0.4" in page.read_text()

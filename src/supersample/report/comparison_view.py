@@ -144,17 +144,22 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
         [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
         len(compared.columns),
         at_least=compared.at_least,
+        smaller=[clean(each, 60) for each in compared.smaller_in_words()],
+        counts=compared.n_counting > 0,
     )
 
 
 def facts_of(compared: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
     """Return the numbers of a comparison, with what each is."""
     sides = ["; ".join(filter(None, [name, _counted(compared, side)])) for side, name in enumerate(names)]
+    pvalue = Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance")
+    if compared.n_counting == 0:
+        pvalue = Fact("p-value", "none", f"no test found a difference of at least {words.amount(compared.at_least)}")
     return (
         Fact("rows on the left", words.count(compared.n_left), sides[0]),
         Fact("rows on the right", words.count(compared.n_right), sides[1]),
         Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
-        Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance"),
+        pvalue,
     )
 
 

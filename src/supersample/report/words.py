@@ -2,6 +2,7 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 from supersample._text import amount
 from supersample.summary.comparison import nothing_found
@@ -124,13 +125,26 @@ def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float)
 
 
 def verdict(
-    pvalue: float, changed: list[str], pairs: list[str], n_columns: int, level: float = 0.05, at_least: float = 0.0
+    pvalue: float,
+    changed: list[str],
+    pairs: list[str],
+    n_columns: int,
+    level: float = 0.05,
+    *,
+    at_least: float = 0.0,
+    smaller: Sequence[str] = (),
+    counts: bool = True,
 ) -> tuple[str, str]:
-    """Say whether two summaries differ, and what that does and does not mean."""
+    """Say whether two summaries differ, and what that does and does not mean.
+
+    smaller: columns that differ by less than `at_least`, with their difference. counts: whether any test found that much.
+    """
+    less = f" Columns that differ clearly, but by less: {listed(list(smaller))}." if smaller else ""
     p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
     often = f"in up to {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     if pvalue > level and at_least > 0:
-        return f"No difference of at least {amount(at_least)} found ({p}).", limit(at_least)
+        said = f"No difference of at least {amount(at_least)} found{f' ({p})' if counts else ''}."
+        return said, f"{limit(at_least)}{'' if counts else ' No test found so much, so there is no p-value.'}{less}"
     if pvalue > level:
         return (
             f"No difference found ({p}).",
@@ -144,8 +158,9 @@ def verdict(
     if pairs:
         where += f" Columns that go together otherwise: {listed(pairs)}."
     elif n_columns > 1 and not changed:
-        where = " No single column is clear by itself; all of them together are."
-    counted = f" {limit(at_least)}" if at_least > 0 else ""
+        alone = f"is found to differ by {amount(at_least)} or more" if at_least > 0 else "is clear by itself"
+        where = f" No single column {alone}; all of them together are."
+    counted = f" {limit(at_least)}{less}" if at_least > 0 else ""
     return f"The two differ ({p}).", f"Two samples of one population would look this different {often}.{where}{counted}"
 
 
@@ -155,8 +170,8 @@ def limit(at_least: float) -> str:
     return (
         f"Only differences of at least {least} were to count: a share of the rows in a column, a rank correlation in a pair "
         "of columns, an MMD in all columns together. Smaller ones count for nothing, however clear they are. The limit is one "
-        "on the difference found, and p-values are still those of no difference at all: where the true difference is just "
-        f"{least}, half of all comparisons or more find so much."
+        "on the difference found, and p-values of those that count are those of no difference at all: where the true "
+        f"difference is just {least}, half of all comparisons or more find so much."
     )
 
 

@@ -7,6 +7,7 @@ p-value of the comparison is the smallest adjusted one, so that it can never say
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -79,9 +80,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    pvalue, columns, pairs, dependent = _columns(
-        (left, right), (first, second), factors, joint.pvalue if joint.statistic >= at_least**2 else 1.0, at_least
-    )
+    answers = _answers((left, right), (first, second), factors)
+    pvalue, columns, pairs = _changes(answers, joint, at_least)
     unseen = _filled_later((left, right))
     rows = telling_rows(
         Shown(left, first, kept[0], witness),
@@ -98,9 +98,10 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         right_rows=rows[1],
         notes=notes,
         at_least=at_least,
+        smaller=_smaller(answers, joint, at_least),
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
-        dependent=dependent,
+        dependent=answers.dependent,
     )
 
 
@@ -134,21 +135,29 @@ def _ratios(state: Stream) -> Floats:
     return np.asarray(weights / float(state.background.shares() @ weights))
 
 
-def _columns(
-    states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors], joint: float,
-    at_least: float,
-) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...], tuple[str, ...]]:  # fmt: skip
-    """Test each column and pairs of them; return the smallest adjusted p-value, the joint test's included, and the changes.
+class _Answers(NamedTuple):
+    """What was found in each column: its MMD, and MMD^2 beyond chance; the findings; as how many rows its sides count.
 
-    Return also the columns whose rows depend on those before them.
+    scores: of the columns whose pairs are tested. dependent: the columns whose rows depend on those before them.
     """
+
+    names: list[str]
+    mmds: list[tuple[float, float]]
+    findings: list[list[Finding]]
+    effective: list[tuple[float, float] | None]
+    scores: "_Scores"
+    dependent: tuple[str, ...]
+
+
+def _answers(states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors]) -> _Answers:
+    """Test each column by itself."""
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
     paired = _Scores(shares, list(roles.values()).count("category"))
-    names, found, dependent = [], [], []
-    effective: list[tuple[float, float] | None] = []
+    out = _Answers([], [], [], [], paired, ())
+    dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
     for (name, mine, *columns), (_, theirs, other) in zip(*blocks, strict=True):
         columns.append(other)
@@ -162,34 +171,51 @@ def _columns(
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
-        names.append(name)
         sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
-        answers = _findings(states, name, roles[name], sampled, own, rarest)
-        found.append((mmd, excess, verdict_of(answers, at_least)))
         sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
-        effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
+        out.names.append(name)
+        out.mmds.append((mmd, excess))
+        out.findings.append(_findings(states, name, roles[name], sampled, own, rarest))
+        out.effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
-        answers = _findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), [each.of(name) for each in factors], rarest)
-        names.append(name)
-        found.append((0.0, 0.0, verdict_of(answers, at_least)))
-        effective.append(_effective(states, name, "constant", [each.of(name) for each in factors]))
-    pairs = paired.test(at_least)
+        own = [each.of(name) for each in factors]
+        out.names.append(name)
+        out.mmds.append((0.0, 0.0))
+        out.findings.append(_findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), own, rarest))
+        out.effective.append(_effective(states, name, "constant", own))
+    return out._replace(dependent=tuple(dependent))
+
+
+def _changes(
+    answers: _Answers, joint: TestResult, at_least: float
+) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:
+    """Return the smallest adjusted p-value of all tests, the joint one included, and the changes of columns and pairs."""
+    found = [verdict_of(each, at_least) for each in answers.findings]
+    pairs = answers.scores.test(at_least)
     together = [] if pairs is None else [min(each.pvalue for each in pairs)]
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
-    adjusted = weighted_holm(np.array([*(each.pvalue for *_, each in found), *together, joint]), np.array(weights))
-    whole = sum(excess for _, excess, _ in found) or 1.0
+    whole = joint.pvalue if joint.statistic >= at_least**2 else 1.0
+    adjusted = weighted_holm(np.array([*(each.pvalue for each in found), *together, whole]), np.array(weights))
+    total = sum(excess for _, excess in answers.mmds) or 1.0
     changes = [
-        ColumnChange(
-            name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue), at_least), rows
+        ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least), rows)
+        for name, (mmd, excess), verdict, p, rows in zip(
+            answers.names, answers.mmds, found, adjusted[: len(found)], answers.effective, strict=True
         )
-        for name, (mmd, excess, verdict), pvalue, rows in zip(names, found, adjusted[: len(found)], effective, strict=True)
     ]
     ordered = sorted(changes, key=lambda each: (each.pvalue, -each.share, each.name))
     named = [
         replace(each, pvalue=max(min(1.0, each.pvalue * float(adjusted[len(found)]) / together[0]), LEAST))
         for each in pairs or ()
     ]
-    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue)), tuple(dependent)
+    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
+
+
+def _smaller(answers: _Answers, joint: TestResult, at_least: float) -> tuple[str, ...]:
+    """Return the columns that differ, but by less than is to count, the largest difference first."""
+    columns = _changes(answers, joint, 0.0)[1] if at_least > 0.0 else ()
+    below = [each for each in columns if each.pvalue <= LEVEL and each.difference < at_least]
+    return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
 
 
 class _Scores:

@@ -123,6 +123,7 @@ class Comparison(TestResult):
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
     at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`. All
     p-values are those of no difference at all: it is the difference found that must be so large, which is no test of the limit.
+    smaller: the columns that differ at the 5% level, but by less than `at_least`, the largest difference first.
     summaries: the two that were compared, as they were then; `report` reads them, and it is None for a comparison made by hand.
     effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
     earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
@@ -145,6 +146,7 @@ class Comparison(TestResult):
     right_rows: Any = None
     notes: tuple[Note, ...] = ()
     at_least: float = 0.0
+    smaller: tuple[str, ...] = ()
     effective_rows: tuple[float, float] | None = None
     dependence: tuple[float, float] = (1.0, 1.0)
     dependent: tuple[str, ...] = ()
@@ -206,6 +208,7 @@ class Comparison(TestResult):
             "effective_rows": None if self.effective_rows is None else list(self.effective_rows),
             "dependent": list(self.dependent),
             "changed": list(self.changed),
+            "smaller": list(self.smaller),
             "columns": [vars(each) for each in self.columns],
             "pairs": [
                 vars(each) | {"columns": list(each.columns), "values": list(each.values)} for each in self.pairs_at(LEVEL)
@@ -226,16 +229,18 @@ class Comparison(TestResult):
         else:
             limit = f" of at least {self.at_least:.3g}" if self.at_least else ""
             verdict = f"show no difference{limit} at the {shown} level"
-        together = f"of {self.n_tests} tests together" if self.n_tests > 1 else "of one test"
-        joint = "" if self.joint is None else f"; p-value {self.joint.pvalue:.4g} of all columns jointly"
         changed, pairs = [each for each in self.columns if each.pvalue <= level], self.pairs_at(level)
-        alone = "none is clear by itself" if pairs else "none is clear by itself; all of them together are"
-        none = alone if self.rejects(level) else "none"
+        none = "none"
+        if self.at_least:
+            none = f"none is found to differ by {self.at_least:.3g} or more"
+        elif self.rejects(level):
+            none = "none is clear by itself"
+        none += "; all of them together are" if self.rejects(level) and not pairs else ""
         lines = [
             f"Comparison of {self.n_left:,} and {self.n_right:,} rows: they {verdict}",
             *(f"  rows     {each}" for each in self.corrected_in_words()),
-            f"  p-value  {self.pvalue:.4g} {together}",
-            f"  MMD      {self.mmd:.4g}{joint}",
+            f"  p-value  {self._pvalue_in_words()}",
+            f"  MMD      {self.mmd:.4g}{self._joint_in_words()}",
             *(["  columns  " + none] if not changed else []),
         ]
         width = max((len(each.name) for each in changed[:_LISTED]), default=0)
@@ -245,12 +250,37 @@ class Comparison(TestResult):
         ]
         if len(changed) > _LISTED:
             lines.append(f"           and {len(changed) - _LISTED} more: {', '.join(each.name for each in changed[_LISTED:])}")
+        if self.smaller:
+            lines.append(f"           by less than {self.at_least:.3g}, not counted: {', '.join(self.smaller_in_words())}")
         lines += [f"  together {each.in_words()}" for each in pairs[:_TOLD]]
         if len(pairs) > _TOLD:
             more = plural(len(pairs) - _TOLD, "more pair")
             lines.append(f"           and {'at least ' * (len(pairs) == MOST_PAIRS)}{more} of columns")
         lines += [f"  note     {told(group)}" for group in grouped(self.notes)]
         return "\n".join(lines)
+
+    def _pvalue_in_words(self) -> str:
+        """Return the p-value, and how many tests it is of; with a limit, how many of them found that much."""
+        together = (
+            f"{self.pvalue:.4g} of {self.n_tests} tests together" if self.n_tests > 1 else f"{self.pvalue:.4g} of one test"
+        )
+        if self.n_counting == self.n_tests:
+            return together
+        if self.n_counting == 0:
+            return f"{self.pvalue:.4g}, since no test found a difference of at least {self.at_least:.3g}"
+        less = self.n_tests - self.n_counting
+        return f"{together}; {less} of them found less than {self.at_least:.3g} and {'does' if less == 1 else 'do'} not count"
+
+    def _joint_in_words(self) -> str:
+        if self.joint is None:
+            return ""
+        below = f", which does not count: MMD is below {self.at_least:.3g}" if self.statistic < self.at_least**2 else ""
+        return f"; p-value {self.joint.pvalue:.4g} of all columns jointly{below}"
+
+    def smaller_in_words(self) -> list[str]:
+        """Return the columns that differ by less than was to count, each with its difference."""
+        sizes = {each.name: amount(each.difference, 2) for each in self.columns}
+        return [f"{name} {sizes[name]}" for name in self.smaller]
 
     def corrected_in_words(self) -> tuple[str, ...]:
         """Return what the tests made of rows that depend on those before them; nothing if rows are independent."""
@@ -280,3 +310,11 @@ class Comparison(TestResult):
     def n_tests(self) -> int:
         """How many tests the p-value is adjusted for: one for each column, the joint one, and that of pairs of columns."""
         return len(self.columns) + (self.joint is not None) + bool(self.pairs)
+
+    @property
+    def n_counting(self) -> int:
+        """How many of these tests found a difference of at least `at_least`; the p-value of others is taken for 1."""
+        limit = self.at_least
+        pairs = any(abs(each.after - each.before) >= limit for each in self.pairs)
+        jointly = self.joint is not None and self.statistic >= limit**2
+        return sum(each.difference >= limit for each in self.columns) + jointly + pairs
