@@ -77,6 +77,8 @@ def test_a_small_p_value_names_the_columns_and_is_never_zero():
     verdict, meaning = words.verdict(0.0, ["a", "b", "c"], [], 5)
     assert verdict == "The two differ (p < 0.0001)."
     assert "a, b and c" in meaning
+    assert "d and 2 more." in words.verdict(0.01, [], list("abcdef"), 9)[1]
+    assert "d and at least 6 more." in words.verdict(0.01, [], list("abcdefghij"), 9)[1]
     assert "No single column is clear by itself" in words.verdict(0.01, [], [], 3)[1]
     assert "No single column is found to differ by 0.1 or more" in words.verdict(0.01, [], [], 3, at_least=0.1)[1]
     assert "column" not in words.verdict(0.01, [], [], 1)[1]

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from supersample._text import amount
-from supersample.summary.comparison import nothing_found
+from supersample.summary.comparison import MOST_PAIRS, nothing_found
 from supersample.summary.outcome import said_error
 
 __all__ = [
@@ -100,10 +100,10 @@ def shortened(text: str) -> str:
     return re.sub(r"\d+\.\d{4,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 
-def listed(names: list[str], most: int = 5) -> str:
-    """Join names as in a sentence; of too many, the last are only counted."""
+def listed(names: list[str], most: int = 5, *, more: bool = False) -> str:
+    """Join names as in a sentence; of too many, the last are only counted. more: whether there may be others yet."""
     if len(names) > most:
-        return ", ".join(names[: most - 1]) + f" and {len(names) - most + 1} more"
+        return ", ".join(names[: most - 1]) + f" and {'at least ' * more}{len(names) - most + 1} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
@@ -156,7 +156,7 @@ def verdict(
     if changed and n_columns > 1:
         where = f" The columns that differ by themselves: {listed(changed)}."
     if pairs:
-        where += f" Columns that go together otherwise: {listed(pairs)}."
+        where += f" Columns that go together otherwise: {listed(pairs, more=len(pairs) == MOST_PAIRS)}."
     elif n_columns > 1 and not changed:
         alone = f"is found to differ by {amount(at_least)} or more" if at_least > 0 else "is clear by itself"
         where = f" No single column {alone}; all of them together are."
