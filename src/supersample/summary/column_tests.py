@@ -11,22 +11,22 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from supersample._checks import MOST
-from supersample._text import amount
 from supersample._typing import Floats, Indices
 from supersample.discrepancy.count_tests import Factors, compare_ordered, compare_shares, compare_values, expected_enough
 from supersample.profile import ColumnProfile
 from supersample.profile.histogram import aligned, counts_at
 from supersample.profile.numbers import value_counts
 from supersample.records.encoding.values import numbers_of
+from supersample.summary.change_words import change_of_value, named, pair, percents, short
 from supersample.summary.depending import ColumnFactors
+from supersample.summary.value_shares import change_of_one_value, replaced_share
 
-__all__ = ["Finding", "Verdict", "by_counts", "findings", "n_counted", "verdict_of", "words_of_samples"]
+__all__ = ["Finding", "Verdict", "by_counts", "findings", "verdict_of", "words_of_samples"]
 
 #: Parts of the level of a column. Location is what most people ask for; the others are found by their size.
 _LOCATION, _SPREAD, _REST = 4.0, 2.0, 1.0
-#: Values that are named at most, characters of each, and standard errors by which a second one must have changed.
-_NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
+#: Values that are named at most, and standard errors by which a second one must have changed.
+_NAMED, _CLEAR = 2, 3.0
 #: Numbers of so few different values are compared value by value, and by their location.
 _FEW = 10
 #: A ratio of standard deviations nearer to 1 than this is not worth a word.
@@ -92,7 +92,7 @@ def findings(
         if any(counts):
             shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
             pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows, absent)
-            yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
+            yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {percents(*shares)}")
     if not by_counts(left, right, role):
         yield sampled._replace(weight=_LOCATION)
     elif role == "number" and _few(left, right):
@@ -112,11 +112,6 @@ def by_counts(left: ColumnProfile, right: ColumnProfile, role: str) -> bool:
     return role in ("category", "boolean", "constant") and _exact(left, right)
 
 
-def n_counted(column: ColumnProfile) -> int:
-    """Return how many values a profile counted: of summaries made apart, those of numbers in the sample."""
-    return column.count if column.numbers is None else column.numbers.count
-
-
 def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int) -> str:
     """Say what changed most in a column by two samples with weights: missing values, the mean, or the share of a value.
 
@@ -125,7 +120,7 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
     numbers = [numbers_of(each).astype(np.float64) if role == "number" else np.zeros(len(each)) for each in sides]
     gone = [each.is_null().to_numpy(zero_copy_only=False) | np.isnan(own) for each, own in zip(sides, numbers, strict=True)]
     gaps = [float(share @ absent) for share, absent in zip(shares, gone, strict=True)]
-    told = [(abs(gaps[1] - gaps[0]), f"missing {_percents(*gaps)}")]
+    told = [(abs(gaps[1] - gaps[0]), f"missing {percents(*gaps)}")]
     there = [np.where(absent, 0.0, share) for absent, share in zip(gone, shares, strict=True)]
     there = [each / max(float(each.sum()), _TINY) for each in there]
     if role == "number":
@@ -134,15 +129,15 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
         with np.errstate(over="ignore"):
             spread = math.sqrt(sum(_weighted(share, (each - mean) ** 2) for share, each, mean in both))
         if means[0] != means[1] and spread > 0:
-            told.append((_DENSITY * abs(means[1] - means[0]) / spread, f"mean {_pair(*means)}"))
+            told.append((_DENSITY * abs(means[1] - means[0]) / spread, f"mean {pair(*means)}"))
     elif role in ("category", "boolean", "constant"):
         codes = pa.chunked_array(sides).combine_chunks().dictionary_encode()
         each_place = np.split(codes.indices.fill_null(0).to_numpy(zero_copy_only=False), [len(sides[0])])
         before, after = (np.bincount(each, own, len(codes.dictionary)) for each, own in zip(each_place, there, strict=True))
         place = int(np.argmax(np.abs(after - before)))
         known = max(int((each == place).sum()) for each in each_place) >= min_count
-        name = _named(str(codes.dictionary[place]), quoted=role == "category") if known else None
-        change = _change_of_value(name, float(before[place]), float(after[place]))
+        name = named(str(codes.dictionary[place]), quoted=role == "category") if known else None
+        change = change_of_value(name, float(before[place]), float(after[place]))
         told.append((float(np.abs(after - before)[place]), change))
     largest, words = max(told)
     return words if largest > 0 else _SAMPLED.get(role, "its values")
@@ -159,7 +154,7 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
     hashes = np.union1d(left.frequent.hashes, right.frequent.hashes)
     counts = [counts_at(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
     names = {
-        key: _named(each.form.value_text(value), quoted=not each.form.measured)
+        key: named(each.form.value_text(value), quoted=not each.form.measured)
         for each in (left, right)
         if each.frequent
         for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
@@ -174,7 +169,7 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
     # Of two values, the rarer one says it all.
     order = np.lexsort((common, -np.round(clear, 9)))[: _NAMED if hashes.size > 2 else 1]
     said = [
-        _change_of_value(
+        change_of_value(
             names.get(int(hashes[place])) if max(each[place] for each in counts) >= min_count else None,
             *(float(each[place]) for each in shares),
         )
@@ -182,85 +177,9 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
         if clear[place] > (0.0 if rank == 0 else _CLEAR)
     ]
     pvalue = compare_values(counts[0], counts[1], factors)
-    replaced = _replaced((counts[0], counts[1]), factors)
+    replaced = replaced_share((counts[0], counts[1]), factors)
     words = _NONE_IN_COMMON if replaced == 1.0 else ", ".join(said) or "rare values"
     return Finding(pvalue, _LOCATION, max(float(np.abs(gaps).max(initial=0.0)), replaced), words)
-
-
-def _replaced(counts: tuple[Indices, Indices], factors: Factors) -> float:
-    """Return the larger share of a side in values that the other does not have, of those frequent enough to be expected there.
-
-    It is 1 only if the two have no value in common.
-    """
-    often = expected_enough(*counts, factors)
-    both = (counts[0] > 0) & (counts[1] > 0)
-    gone, new = (float(each[often & ~both].sum() / max(int(each.sum()), 1)) for each in counts)
-    return 1.0 if often.all() and not both.any() else max(gone, new)
-
-
-def _of_one_value(left: ColumnProfile, right: ColumnProfile, min_count: int) -> tuple[float, str]:
-    """Return by how much the share of a value differs at least, the largest of those held, and its change in words.
-
-    Where not all values are held, counts are known up to a bound, and are at most those of a bucket of the histogram.
-    """
-    assert left.frequent is not None and right.frequent is not None  # noqa: PT018
-    sides = left, right
-    names = {
-        key: (each.form.value_text(value), each.form.number(value))
-        for each in sides
-        if each.frequent
-        for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
-    }
-    sizes = n_counted(left), n_counted(right)
-    if not names or min(sizes) == 0:
-        return 0.0, ""
-    numbers = np.array([number for _, number in names.values()])
-    least, most = (np.array(each) for each in zip(*(_bounds(each, list(names), numbers) for each in sides), strict=True))
-    gaps = np.maximum(least[0] - most[1], least[1] - most[0])
-    place = int(np.argmax(gaps))
-    often = any(size * float(share) >= min_count for size, share in zip(sizes, least[:, place], strict=True))
-    name = _named(list(names.values())[place][0], quoted=False) if often else "a rare value"
-    larger = int(least[1, place] > most[0, place])
-    shares = [_bounded(float(least[side, place]), float(most[side, place]), side == larger) for side in (0, 1)]
-    return max(float(gaps[place]), 0.0), f"{name} {' -> '.join(shares)}"
-
-
-def _bounds(column: ColumnProfile, hashes: list[int], numbers: Floats) -> tuple[Floats, Floats]:
-    """Return the least and the largest shares that some values can have, given their hashes and numbers."""
-    assert column.frequent is not None and column.numbers is not None  # noqa: PT018
-    held = dict(zip(column.frequent.hashes.tolist(), column.frequent.counts.tolist(), strict=True))
-    least = np.array([held.get(key, 0) for key in hashes])
-    most, histogram = least + column.frequent.lowered, column.numbers.histogram
-    if column.frequent.lowered:
-        counts = dict(zip(histogram.keys.tolist(), histogram.counts.tolist(), strict=True))
-        in_bucket = [counts.get(histogram.key_of(each), 0) if np.isfinite(each) else MOST for each in numbers.tolist()]
-        most = np.minimum(most, in_bucket)
-    return least / n_counted(column), most / n_counted(column)
-
-
-def _bounded(least: float, most: float, larger: bool) -> str:
-    """Write a share by its bounds: the lower one of the larger share, and the upper one of the smaller, unless they are one.
-
-    >>> _bounded(0.769, 0.7691, True), _bounded(0.0, 0.004, False), _bounded(0.5, 0.504, True)
-    ('76.9%', 'at most 0.4%', 'at least 50.0%')
-    """
-    shown = f"{least:.1%}", f"{most:.1%}"
-    return shown[0] if shown[0] == shown[1] else f"at least {shown[0]}" if larger else f"at most {shown[1]}"
-
-
-def _named(value: str, *, quoted: bool) -> str:
-    """Write a value: texts in quotes and cut if they are long, numbers without a point that they do not need."""
-    short = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
-    return repr(short) if quoted else short.removesuffix(".0")
-
-
-def _change_of_value(name: str | None, before: float, after: float) -> str:
-    value = "a rare value" if name is None else name
-    if before == 0:
-        return f"new: {value} {_percent(after)}"
-    if after == 0:
-        return f"gone: {value}, was {_percent(before)}"
-    return f"{value} {_percents(before, after)}"
 
 
 def _of_numbers(
@@ -273,8 +192,8 @@ def _of_numbers(
     moved, found = compare_ordered(*counts, factors), compare_ordered(*counts, spreads)
     apart = np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1]
     in_range = float(np.ptp(np.append(apart, 0.0)))  # of any range, be it of one value
-    of_value, value = _of_one_value(left, right, min_count)
-    replaced = _replaced(counts, factors) if _exact(left, right) else 0.0
+    of_value, value = change_of_one_value(left, right, min_count)
+    replaced = replaced_share(counts, factors) if _exact(left, right) else 0.0
     distance = max(in_range, of_value, replaced)
     told = value if of_value > _MOSTLY * distance else ""
     none = _NONE_IN_COMMON if replaced == 1.0 else ""
@@ -287,11 +206,11 @@ def _of_numbers(
     above = _end_of_tail(counts[0][::-1], counts[1][::-1], np.roll(gaps[::-1], -1), counts[0].size - 1 - found.high)
     low = [float(each[: below + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
     high = [float(each[-above - 1 :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
-    last = _short(float(highs[below]), float(lows[min(below + 1, lows.size - 1)]))
-    first = _short(float(lows[-above - 1]), float(highs[max(highs.size - above - 2, 0)]))
+    last = short(float(highs[below]), float(lows[min(below + 1, lows.size - 1)]))
+    first = short(float(lows[-above - 1]), float(highs[max(highs.size - above - 2, 0)]))
     apart_by = [max(abs(each[1] - each[0]), replaced if none else 0.0) for each in (low, high)]
-    yield Finding(found.low_tail, _REST, apart_by[0], none or f"values up to {last}: {_percents(*low)}", True)
-    yield Finding(found.high_tail, _REST, apart_by[1], none or f"values from {first} on: {_percents(*high)}", True)
+    yield Finding(found.low_tail, _REST, apart_by[0], none or f"values up to {last}: {percents(*low)}", True)
+    yield Finding(found.high_tail, _REST, apart_by[1], none or f"values from {first} on: {percents(*high)}", True)
 
 
 def _end_of_tail(left: Indices, right: Indices, gaps: Floats, first: int) -> int:
@@ -309,20 +228,6 @@ def _end_of_tail(left: Indices, right: Indices, gaps: Floats, first: int) -> int
     return int(near[np.argmax(gaps[near])]) if clear.max() > 0.0 else first
 
 
-def _short(edge: float, beyond: float) -> str:
-    """Write a number of few digits that lies at the edge of some values, and not beyond the next of the others.
-
-    >>> _short(1.9837, 141.6), _short(1.9837, 1.984), _short(-3.0, -3.0)
-    ('2', '1.984', '-3')
-    """
-    ends = sorted((edge, beyond))
-    return next((text for text in (amount(edge, digits) for digits in range(1, 4)) if _between(text, ends)), amount(edge, 4))
-
-
-def _between(text: str, ends: Sequence[float]) -> bool:
-    return math.isfinite(ends[0]) and math.isfinite(ends[1]) and ends[0] <= float(text.replace(",", "")) <= ends[1]
-
-
 def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
     """Say by how much a column moved: by its mean if that moved the same way, else by its median."""
     for name, values in (
@@ -331,7 +236,7 @@ def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
     ):
         before, after = values
         if before is not None and after is not None and (after - before) * sign > 0:
-            return f"{name} {_pair(before, after)}"
+            return f"{name} {pair(before, after)}"
     return "lower values" if sign < 0 else "higher values"
 
 
@@ -376,30 +281,3 @@ def _few(left: ColumnProfile, right: ColumnProfile) -> bool:
 
 def _share(count: int, rows: int) -> float:
     return count / rows if rows else 0.0
-
-
-def _pair(before: float, after: float) -> str:
-    """Write two numbers with the digits that tell them apart."""
-    size = max(abs(before), abs(after))
-    digits = min(max(3, 2 + math.ceil(math.log10(size / abs(after - before)))), 12) if math.isfinite(size) else 3
-    return f"{amount(before, digits)} -> {amount(after, digits)}"
-
-
-def _percents(before: float, after: float) -> str:
-    """Write two shares with the digits that tell them apart.
-
-    >>> _percents(0.01, 0.051), _percents(0.5, 0.50004)
-    ('1.0% -> 5.1%', '50.000% -> 50.004%')
-    """
-    gap = abs(after - before)
-    digits = 1 if gap >= 0.002 or gap == 0 else min(6, math.ceil(-math.log10(gap)) - 2)
-    return f"{before:.{digits}%} -> {after:.{digits}%}"
-
-
-def _percent(share: float) -> str:
-    """Write a share that is not 0.
-
-    >>> _percent(0.01), _percent(0.00004)
-    ('1.0%', '0.004%')
-    """
-    return f"{share:.{1 if share >= 0.001 else min(8, math.ceil(-math.log10(share)) - 2)}%}"

@@ -24,12 +24,13 @@ from supersample.profile import ColumnProfile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
-from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, n_counted, verdict_of, words_of_samples
+from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, MOST_PAIRS, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
+from supersample.summary.value_shares import n_counted
 
 __all__ = ["compare"]
 
