@@ -75,6 +75,19 @@ def test_summaries_that_were_made_apart_are_compared(run, data, saved, tmp_path)
     assert told["changed"] == ["x"]
 
 
+def test_columns_that_changed_are_shown_first_though_others_fill_the_terminal(run, tmp_path):
+    rng = np.random.default_rng(0)
+    for name, part in (("left", 0.0), ("right", 0.1)):
+        rows = {f"a_long_name_of_column_{place}": rng.normal(size=600) for place in range(12)}
+        gap = np.where(rng.random(600) < part, np.nan, rng.normal(size=600))
+        pq.write_table(pa.table(rows | {"gap": pa.array(gap, from_pandas=True)}), tmp_path / f"{name}.parquet")
+    done = run("compare", tmp_path / "left.parquet", tmp_path / "right.parquet", "--seed", "1")
+    assert "No kind of row was found that is clearly more common in" in done.stdout  # on the left
+    assert "gap missing" in done.stdout
+    (header,) = (line for line in done.stdout.partition("gap missing")[2].splitlines() if line.split()[:1] == ["_row"])
+    assert header.split()[1] == "gap"
+
+
 def test_summaries_without_a_column_in_common_are_refused(run, saved, tmp_path):
     pq.write_table(pa.table({"other": np.arange(50.0) % 7}), tmp_path / "other.parquet")
     run("summarize", tmp_path / "other.parquet", "-p", "5", "-o", tmp_path / "other.ss")

@@ -85,9 +85,11 @@ def test_the_verdict_is_that_of_the_smallest_p_value(case):
     differs = found.pvalue <= 0.05
     assert differs == (name not in ("unchanged", "below the limit")) == view.differs
     limit = {"with a limit": " of at least 0.05", "below the limit": " of at least 0.5"}.get(name, "")
-    assert view.verdict.startswith("The two differ (p" if differs else f"No difference{limit} found (p")
+    assert view.verdict.startswith("The two differ (p" if differs else f"No difference{limit} found")
     said = re.search(r"\(p (?:= ([\d.e-]+)|< 0.0001)\)", view.verdict)
-    assert found.pvalue == pytest.approx(float(said[1]), rel=0.06) if said[1] else found.pvalue < 1e-4
+    assert (said is None) == (view.facts[3].value == "none") == (name == "below the limit")
+    if said is not None:
+        assert found.pvalue == pytest.approx(float(said[1]), rel=0.06) if said[1] else found.pvalue < 1e-4
     assert min(each.pvalue for each in found.columns) >= found.pvalue
     assert view.verdict in text
     assert view.meaning in text
@@ -100,7 +102,16 @@ def test_what_the_verdict_means_names_the_columns_and_the_limit(case):
     if view.differs:
         assert "load" in found.changed
         assert name in ("with a limit", "weighted") or {"kind", "gap"} <= set(found.changed)
-    assert ("p-values are still those of no difference at all" in view.meaning) == (found.at_least > 0)
+    assert ("p-values of those that count are those of no difference at all" in view.meaning) == (found.at_least > 0)
+    less = re.search(r"differ clearly, but by less: (.*)\.$", view.meaning)
+    told = dict(each.rsplit(" ", 1) for each in re.split(", | and ", less[1])) if less else {}
+    assert set(told) == {"with a limit": {"kind"}, "below the limit": {"load", "kind", "gap"}}.get(name, set()) - set(
+        found.changed
+    )
+    for column in found.columns:
+        if column.name in told:
+            assert float(told[column.name]) == pytest.approx(column.difference, rel=0.05)
+            assert column.difference < found.at_least
     assert ("so chance can explain" in view.meaning) == (name == "unchanged")
 
 
@@ -108,7 +119,7 @@ def test_the_facts_are_those_of_the_tables(case):
     name, tables, found, view, _ = case
     for side, fact in enumerate(view.facts[:2]):
         assert fact.value == f"{len(tables[side]):,}"
-        counted = f"in tests about {about(found.effective_rows[side])}, since rows depend on those before them"
+        counted = f"jointly about {about(found.effective_rows[side])}, since rows depend on those before them"
         assert fact.about == (counted if name == "dependent" else "")
         if (
             name == "dependent"
@@ -140,7 +151,8 @@ def test_each_column_has_its_own_difference_and_verdict(case):
         line = next(each for each in view.columns if each.name == "load")
         cuts = np.quantile(np.concatenate([each["load"].to_numpy() for each in tables]), np.linspace(0, 1, 400))
         ends = [np.searchsorted(np.sort(each["load"].to_numpy()), cuts) / len(each) for each in tables]
-        assert float(line.difference) == pytest.approx(np.abs(ends[0] - ends[1]).max(), abs=0.02)
+        assert float(line.difference) == pytest.approx(np.ptp([0.0, *(ends[0] - ends[1])]), abs=0.02)
+        assert "of a value, of a range of numbers, of missing values, or of all values that only one side has" in text
 
 
 def test_cards_say_what_all_rows_hold(case):
@@ -195,11 +207,16 @@ def test_rows_are_counted_and_their_absence_is_explained(case):
             assert why in text
         for row, card in zip(rows.to_pylist(), gallery.cards, strict=True):
             said = re.fullmatch(
-                r"Rows like it are (?:about ([\d.,]+) times as common|not seen on the other side): (.*) "
-                r"\(about ([\d,]+) rows?(?:, against ([\d,]+))?\)\.",
+                r"Rows like it are (?:about ([\d.,]+) times as common|not seen on the other side|"
+                r"not seen in the sample of the other side \(fewer than about [\d,]+ rows\)): (.*) "
+                r"\((about |)([\d,]+) rows?(?:, against ([\d,]+))?\)\.",
                 card.why,
             )
             assert said[2] == row["_like"]
+            whole = name != "weighted" and len(mine) <= 5_000
+            assert (said[3] == "") == (row["_known"] == "exact")
+            assert row["_known"] == "exact" or not whole
+            assert ("in the sample of" in card.why) == (row["_known"] == "not seen")
             value = re.fullmatch(r"kind '(\w+)'", row["_like"])
             gone = row["_like"] == "gap missing"
             if value is None and not gone:
@@ -208,10 +225,11 @@ def test_rows_are_counted_and_their_absence_is_explained(case):
                 np.isnan(each["gap"].to_numpy()) if gone else each["kind"].to_numpy() == value[1] for each in (mine, other)
             )
             counts = [share(mine, here) * len(mine), share(other, there) * len(other)]
-            assert float(said[3].replace(",", "")) == pytest.approx(counts[0], rel=0.06, abs=0.6)
+            exact = 1e-9 if row["_known"] == "exact" else 0.06
+            assert float(said[4].replace(",", "")) == pytest.approx(counts[0], rel=exact, abs=10 * exact)
             assert (said[1] is None) == (not there.any())
             if said[1] is not None:
-                assert float(said[4].replace(",", "")) == pytest.approx(counts[1], rel=0.06, abs=0.6)
+                assert float(said[5].replace(",", "")) == pytest.approx(counts[1], rel=exact, abs=10 * exact)
                 assert float(said[1]) == pytest.approx((counts[0] + 0.5) / (counts[1] + 0.5), rel=0.15)
     if "kind" in found.changed:
         assert "kind 'BR'" in " ".join(found.right_rows["_like"].to_pylist())

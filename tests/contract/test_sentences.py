@@ -216,6 +216,10 @@ def _check_words(words, left, right):
     elif said := re.fullmatch(r"new: '?(.+?)'? ([\d.]+)%", words):
         assert 100 * (right.astype(str) == said[1]).mean() == pytest.approx(float(said[2]), abs=0.06)
         assert not (left.astype(str) == said[1]).any()
+    elif said := re.fullmatch(r"([\d.]+) (at least )?([\d.]+)% -> (at most )?([\d.]+)%", words):
+        shares = [100 * (each.dropna() == float(said[1])).mean() for each in (left, right)]
+        assert float(said[3]) - 0.06 <= shares[0] <= float(said[3]) + (0.5 if said[2] else 0.06)
+        assert float(said[5]) - (0.5 if said[4] else 0.06) <= shares[1] <= float(said[5]) + 0.06
     elif said := re.fullmatch(r"'?(.+?)'? ([\d.]+)% -> ([\d.]+)%", words):
         shares = [100 * (each.dropna().astype(str).str.lower() == said[1]).mean() for each in (left, right)]
         assert shares == pytest.approx([float(said[2]), float(said[3])], abs=0.06)
@@ -267,3 +271,22 @@ def test_what_changed_and_the_rows_that_show_it(change):
             if re.fullmatch(rf"{column} '?{row[column]}'?", row["_like"]):
                 assert (row["_count"], row["_other"]) == (here, there)
                 assert ("not seen on the other side" in gain_in_words(row)) == (there == 0)
+
+
+def test_the_correlation_of_two_columns_is_said_to_be_one_of_ranks():
+    # A few far values decide Pearson's correlation, which falls where that of the ranks rises.
+    rng = np.random.default_rng(0)
+    sides = []
+    for part, far in ((0.2, 30.0), (0.5, -30.0)):
+        x, y = rng.normal(size=(2, N))
+        y = part * x + np.sqrt(1.0 - part**2) * y
+        x[:8], y[:8] = 30.0, far
+        sides.append(pa.table({"x": x, "y": y}))
+    first = ss.summarize(sides[0], 25, 0, random_state=0)
+    found = first.compare(ss.summarize(sides[1], like=first, random_state=1))
+    (pair,) = found.pairs_at(0.05)
+    assert "together x and y (rank correlation " in str(found)
+    said = re.fullmatch(r"rank correlation (\S+) -> (\S+)", pair.what)
+    for side, number_said in zip(sides, said.groups(), strict=True):
+        assert float(number_said) == pytest.approx(side.to_pandas().corr("spearman").loc["x", "y"], abs=0.06)
+    assert sides[1].to_pandas().corr().loc["x", "y"] < sides[0].to_pandas().corr().loc["x", "y"]

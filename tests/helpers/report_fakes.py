@@ -35,12 +35,16 @@ class Comparison:
     pairs: tuple[PairChange, ...] = ()
     notes: tuple[Note, ...] = ()
     at_least: float = 0.0
+    n_counting: int = 1
     kernel: Any = field(default_factory=lambda: ss.kernels.Gaussian(1.5))
     effective_rows: tuple[float, float] | None = (1_000.0, 900.0)
     dependence: tuple[float, float] = (1.0, 1.0)
 
     def corrected_in_words(self) -> tuple[str, ...]:
         return ("count as fewer",) if max(self.dependence) > 1.0 else ()
+
+    def smaller_in_words(self) -> list[str]:
+        return []
 
     def pairs_at(self, level: float) -> tuple[PairChange, ...]:
         return self.pairs
@@ -185,7 +189,7 @@ def image_rows(n_rows: int, side: int, channels: int = 1, seed: int = 0) -> tupl
 
 def gained(rows: pa.Table) -> pa.Table:
     """Add what a comparison says of its rows."""
-    said = {"_ratio": 20.7, "_count": 210, "_other": 10, "_like": "age from 60 on"}
+    said = {"_ratio": 20.7, "_count": 210, "_other": 10, "_known": "about", "_like": "age from 60 on"}
     for name, value in said.items():
         rows = rows.append_column(name, pa.array([value] * len(rows)))
     return rows

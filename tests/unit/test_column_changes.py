@@ -86,7 +86,7 @@ def test_columns_that_go_together_otherwise_are_told(first):
     assert found.rejects()
     assert found.changed == ()
     assert found.pairs_at(0.05)[0].columns == ("size", "other")
-    assert "together size and other (correlation " in str(found)
+    assert "together size and other (rank correlation " in str(found)
     assert found.to_dict()["pairs"][0]["columns"] == ["size", "other"]
 
 
@@ -252,3 +252,109 @@ def test_changes_of_rows_with_weights_are_put_into_words(change, name, words):
     found = left.compare(ss.summarize(sides[1], like=left, random_state=1))
     assert found.columns[0].name == name
     assert re.fullmatch(words, found.columns[0].what)
+
+
+def test_nothing_is_said_to_have_changed_where_nothing_did():
+    # The same values in another order: "a wider spread", "the shape of its distribution" and the like would be false.
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(size=ROWS), "few": rng.integers(0, 3, ROWS), "kind": rng.choice(list("abc"), ROWS)}
+    rows |= {"many": rng.integers(0, 100, ROWS), "text": [f"{place} words of a text" for place in range(ROWS)]}
+    turned = {name: values[::-1] for name, values in rows.items()}
+    first = ss.summarize(rows, 10, 0, random_state=0, types={"text": "text"})
+    second = ss.summarize(turned, like=first, random_state=1)
+    found = first.compare(second)
+    assert [each.what for each in found.columns] == ["no difference found"] * 5
+    limited = first.compare(second, at_least=0.01)
+    assert [each.what for each in limited.columns] == ["no difference of at least 0.01 found"] * 5
+
+
+def test_pairs_that_are_not_listed_are_counted():
+    def table(tie, n_columns):
+        rng = np.random.default_rng([n_columns, tie > 0])
+        return np.sqrt(1.0 - tie) * rng.normal(size=(ROWS, n_columns)) + np.sqrt(tie) * rng.normal(size=(ROWS, 1))
+
+    for n_columns, pairs, words in ((4, 6, "and 3 more"), (6, 10, "and at least 7 more")):
+        first = ss.summarize(table(0.0, n_columns), 10, 0, random_state=0)
+        found = first.compare(ss.summarize(table(0.4, n_columns), like=first, random_state=1))
+        assert len(found.pairs_at(0.05)) == pairs
+        assert str(found).count("together x") == 3
+        assert f"\n           {words} pairs of columns" in str(found)
+
+
+def heaped(seed, share, value=0.25):
+    """Numbers of many different values, and a heap of one of them."""
+    rng = np.random.default_rng(seed)
+    return pa.table({"x": np.where(rng.random(20_000) < share, value, rng.random(20_000)), "y": rng.normal(size=20_000)})
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_one_value_among_many_counts_in_the_difference_and_is_named(turned):
+    tables = heaped(0, 0.7), heaped(1, 0.02)
+    tables = tables[::-1] if turned else tables
+    first = ss.summarize(tables[0], 10, 0, random_state=0)
+    second = ss.summarize(tables[1], like=first, random_state=1)
+    shares = [float((each["x"].to_numpy() == 0.25).mean()) for each in tables]
+    found = first.compare(second, at_least=0.6)
+    assert found.changed == ("x",)
+    change = found.columns[0]
+    assert abs(shares[1] - shares[0]) - 0.01 < change.difference <= abs(shares[1] - shares[0]) + 0.01
+    said = re.search(r"0\.25 (at least |at most )?([\d.]+)% -> (at least |at most )?([\d.]+)%", change.what)
+    for share, bound, number in zip(shares, (said[1], said[3]), (said[2], said[4]), strict=True):
+        low, high = {None: (0.06, 0.06), "at least ": (0.06, 0.5), "at most ": (0.5, 0.06)}[bound]
+        assert float(number) - low <= 100 * share <= float(number) + high
+    assert not first.compare(second, at_least=0.75).rejects()
+    assert first.compare(second).columns[0].difference == change.difference
+
+
+def test_a_range_in_the_middle_counts_in_full():
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(2, 8_000))
+    x[1] = np.where(np.abs(x[1]) < 0.5, np.sign(x[1]) * (1.0 + np.abs(x[1])), x[1])  # a hole, filled on both sides of it
+    first = ss.summarize(pa.table({"x": x[0], "y": x[0][::-1]}), 10, 0, random_state=0)
+    found = first.compare(ss.summarize(pa.table({"x": x[1], "y": x[0]}), like=first, random_state=1), at_least=0.3)
+    assert found.changed == ("x",)
+    assert {each.name: each.difference for each in found.columns}["x"] == pytest.approx((np.abs(x[0]) < 0.5).mean(), abs=0.03)
+
+
+@pytest.mark.parametrize("kind", ["number", "few", "category"])
+def test_columns_without_a_common_value_say_so(kind):
+    rng = np.random.default_rng(0)
+    places = 2 * rng.integers(0, 3 if kind == "few" else 20, 4_000)
+    values = [places, places + 1]
+    if kind == "category":
+        values = [[f"v{place}" for place in each] for each in values]
+    first = ss.summarize(pa.table({"x": values[0], "y": rng.normal(size=4_000)}), 10, 0, random_state=0)
+    found = first.compare(ss.summarize(pa.table({"x": values[1], "y": rng.normal(size=4_000)}), like=first, random_state=1))
+    change = {each.name: each for each in found.columns}["x"]
+    assert change.difference == 1.0
+    assert change.what.startswith("no value in common")
+    again = first.compare(ss.summarize(pa.table({"x": values[0][::-1], "y": rng.normal(size=4_000)}), like=first))
+    assert {each.name: each.difference for each in again.columns}["x"] == 0.0
+
+
+def test_what_a_limit_leaves_out_is_said(first, tmp_path):
+    change = {"gap": CHANGES["missing"][1], "flag": lambda rng, x: rng.random(ROWS) < 0.45}
+    quiet, found, plain = (compared(first, at_least=limit, **change) for limit in (0.4, 0.1, 0.0))
+    assert (plain.smaller, plain.n_counting) == ((), plain.n_tests)
+    assert {"gap", "flag"} <= set(plain.changed)
+    sizes = {each.name: each.difference for each in plain.columns}
+    assert found.changed == ("flag",)
+    assert (quiet.smaller[:2], found.smaller[:1]) == (("flag", "gap"), ("gap",))
+    assert set(quiet.smaller) == set(plain.changed)
+    counting = [sum(each >= limit for each in sizes.values()) for limit in (0.4, 0.1)]
+    assert (quiet.n_counting, counting[0]) == (0, 0)
+    assert quiet.joint.pvalue < 0.05
+    lines = str(quiet).splitlines()
+    assert "  p-value  1, since no test found a difference of at least 0.4" in lines
+    assert any(re.fullmatch(r"  MMD .* jointly, which does not count: MMD is below 0\.4", each) for each in lines)
+    assert "  columns  none is found to differ by 0.4 or more" in lines
+    assert f"           by less than 0.4, not counted: flag {sizes['flag']:.2g}, gap {sizes['gap']:.2g}" in str(quiet)
+    assert found.n_counting >= counting[1] == 1
+    less = found.n_tests - found.n_counting
+    assert f"of {found.n_tests} tests together; {less} of them found less than 0.1 and do not count" in str(found)
+    assert f"           by less than 0.1, not counted: gap {sizes['gap']:.2g}" in str(found)
+    assert "none is clear by itself" not in str(quiet)
+    assert found.to_dict()["smaller"] == list(found.smaller)
+    page = first.compare(ss.summarize(table(2, **change), like=first, random_state=1), at_least=0.4).report(tmp_path / "p.html")
+    assert "No difference of at least 0.4 found.</p>" in page.read_text()
+    assert "no test found a difference of at least 0.4" in page.read_text()

@@ -230,3 +230,14 @@ def test_loaded_summaries_are_compared_as_those_they_were_saved_from(tmp_path):
     right.save(tmp_path / "right.ss")
     loaded = ss.load(tmp_path / "left.ss").compare(ss.load(tmp_path / "right.ss"))
     assert loaded.to_dict() == left.compare(right).to_dict()
+
+
+def test_one_value_among_many_is_counted_in_the_samples():
+    rng = np.random.default_rng(0)
+    tables = [pa.table({"x": np.where(rng.random(20_000) < share, 0.25, rng.random(20_000))}) for share in (0.7, 0.02)]
+    first, second = (ss.summarize(each, 10, 0, random_state=place) for place, each in enumerate(tables))
+    (change,) = first.compare(second).columns
+    gap = float((tables[0]["x"].to_numpy() == 0.25).mean() - (tables[1]["x"].to_numpy() == 0.25).mean())
+    assert change.difference == pytest.approx(gap, abs=0.03)
+    assert "0.25 " in change.what
+    assert change.effective_rows == (5_000.0, 5_000.0)

@@ -1,5 +1,6 @@
 """Sums over blocks of rows, the factor that is read from them, and what it does in `compare`."""
 
+import re
 from dataclasses import replace
 from functools import reduce
 
@@ -9,6 +10,7 @@ import pytest
 from scipy import signal, stats
 
 import supersample as ss
+from supersample._text import about
 from supersample.discrepancy.count_tests import compare_ordered, compare_shares, compare_values
 from supersample.discrepancy.pair_tests import compare_pairs
 from supersample.discrepancy.variance_factor import variance_factor
@@ -332,7 +334,11 @@ def test_dependent_rows_are_not_called_a_change(kind, options):
     assert min(found.dependence) > 2.0
     assert found.effective_rows == (first.effective_rows, second.effective_rows)
     assert set(found.dependent) == {"x", "gap", *({"kind"} if "label" not in options else ())}
-    assert "rows     count as about" in str(found)
+    told = [about(each) for each in found.effective_rows]
+    assert f"rows     count jointly as about {told[0]} on the left and about {told[1]} on the right, since" in str(found)
+    for each in (one for one in found.columns if one.name in found.dependent):
+        assert max(each.effective_rows) < 4_000
+        assert re.search(rf" in {each.name} as about {' and '.join(map(about, each.effective_rows))}\b", str(found))
     assert found.to_dict()["effective_rows"] == list(found.effective_rows)
     back = second.compare(first)
     assert (back.pvalue, back.joint.pvalue) == (found.pvalue, found.joint.pvalue)
@@ -387,10 +393,10 @@ def test_one_dependent_column_stretches_the_joint_null():
     first, second = pair_of(*sides)
     found = first.compare(second)
     assert found.dependent == ("x0",)
-    assert "they depend on those before them in x0\n" in str(found)
-    assert "rows     depend on those before them in x0: their tests count fewer rows" in str(
-        replace(found, dependence=(1.0, 1.0))
-    )
+    (column,) = (each for each in found.columns if each.name == "x0")
+    assert f"count in x0 as about {' and '.join(map(about, column.effective_rows))}\n" in str(found)
+    alone = str(replace(found, dependence=(1.0, 1.0)))
+    assert "rows     count as fewer in some columns, since they depend on those before them\n" in alone
     quantiles = found.joint.null_quantiles
     plain = without_measure(first).compare(without_measure(second)).joint.null_quantiles
     # The null grows by more than its mean does, since all that grows lies in one direction of many.

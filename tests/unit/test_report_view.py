@@ -188,7 +188,7 @@ def test_a_comparison_of_dependent_rows_says_how_many_count():
     left, right = fake(*mixed_rows()), fake(*mixed_rows(seed=1))
     given = dataclasses.replace(changes(left, right), effective_rows=(517.0, 900.0), dependence=(1.9, 1.0))
     view = view_of_comparison(left, right, comparison=given)
-    assert view.facts[0].about == "rows.parquet; in tests about 520, since rows depend on those before them"
+    assert view.facts[0].about == "rows.parquet; jointly about 520, since rows depend on those before them"
     assert view.facts[1].about == "rows.parquet"
     assert ("Rows", "count as fewer") in [(each.label, each.about) for each in view.small_print]
 

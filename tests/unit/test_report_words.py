@@ -77,9 +77,12 @@ def test_a_small_p_value_names_the_columns_and_is_never_zero():
     verdict, meaning = words.verdict(0.0, ["a", "b", "c"], [], 5)
     assert verdict == "The two differ (p < 0.0001)."
     assert "a, b and c" in meaning
-    assert "No single column" in words.verdict(0.01, [], [], 3)[1]
+    assert "d and 2 more." in words.verdict(0.01, [], list("abcdef"), 9)[1]
+    assert "d and at least 6 more." in words.verdict(0.01, [], list("abcdefghij"), 9)[1]
+    assert "No single column is clear by itself" in words.verdict(0.01, [], [], 3)[1]
+    assert "No single column is found to differ by 0.1 or more" in words.verdict(0.01, [], [], 3, at_least=0.1)[1]
     assert "column" not in words.verdict(0.01, [], [], 1)[1]
-    assert "go together otherwise: a and b (" in words.verdict(0.01, [], ["a and b (correlation 0.00 -> 0.30)"], 3)[1]
+    assert "go together otherwise: a and b (" in words.verdict(0.01, [], ["a and b (rank correlation 0.00 -> 0.30)"], 3)[1]
 
 
 def test_lists_read_as_sentences():
@@ -125,8 +128,11 @@ def test_long_decimals_are_shortened():
 
 
 def test_differences_that_were_not_to_count_are_not_called_chance():
-    verdict, meaning = words.verdict(1.0, [], [], 3, at_least=0.05)
-    assert verdict == "No difference of at least 0.05 found (p = 1)."
+    assert words.verdict(0.3, [], [], 3, at_least=0.05)[0] == "No difference of at least 0.05 found (p = 0.3)."
+    verdict, meaning = words.verdict(1.0, [], [], 3, at_least=0.05, counts=False, smaller=["x 0.03", "y 0.01"])
+    assert verdict == "No difference of at least 0.05 found."
+    assert "No test found so much, so there is no p-value." in meaning
+    assert meaning.endswith("Columns that differ clearly, but by less: x 0.03 and y 0.01.")
     assert "chance" not in meaning
     assert "Only differences of at least 0.05 were to count" in meaning
 
@@ -135,5 +141,5 @@ def test_differences_that_were_not_to_count_are_not_called_chance():
 def test_what_a_smallest_difference_means_is_said_whatever_the_verdict(pvalue):
     _, meaning = words.verdict(pvalue, ["x"], [], 3, at_least=0.01)
     assert "Only differences of at least 0.01 were to count" in meaning
-    assert "p-values are still those of no difference at all" in meaning
+    assert "p-values of those that count are those of no difference at all" in meaning
     assert "at least" not in words.verdict(pvalue, ["x"], [], 3)[1].replace("look at least this different", "")

@@ -210,7 +210,7 @@ def test_rows_of_almost_no_weight_are_not_said_to_be_missing():
         assert "not seen" not in gain_in_words(row)
 
 
-def test_not_seen_is_said_only_where_all_rows_were_looked_at():
+def test_where_a_sample_shows_no_such_rows_the_most_that_there_can_be_is_said():
     rng = np.random.default_rng(2)
 
     def table(part, rows):
@@ -220,11 +220,29 @@ def test_not_seen_is_said_only_where_all_rows_were_looked_at():
     sizes = {"all rows": 2_000, "a sample": 20_000}
     for rows in sizes.values():
         found = compared(table(0.0, rows), table(0.2, rows), types={"text": "text"})
-        others = [row["_other"] for row in found.right_rows.to_pylist()]
-        assert others
-        assert (0 in others) == (rows == 2_000)
-        for row in found.right_rows.to_pylist():
-            assert ("not seen" in gain_in_words(row)) == (row["_other"] == 0)
+        unseen = [row for row in found.right_rows.to_pylist() if "not seen" in gain_in_words(row)]
+        assert unseen
+        for row in unseen:
+            said = re.search(
+                r"not seen in the sample of the other side \(fewer than about (\d+) rows\): text", gain_in_words(row)
+            )
+            assert (row["_known"], said is None) == (("exact", True) if rows == 2_000 else ("not seen", False))
+            assert row["_other"] == (0 if rows == 2_000 else 12)  # 3 of 5,000 rows, of 20,000
+            assert said is None or said[1] == "12"
+
+
+@pytest.mark.parametrize(
+    ("ratio", "known", "words"),
+    [
+        (7719.4, "about", "about 7,700 times as common: x 1 (about 17,000 rows, against 13)"),
+        (1302.7, "exact", "about 1,300 times as common: x 1 (16,934 rows, against 13)"),
+        (1.0734, "exact", "about 1.07 times as common: x 1 (16,934 rows, against 13)"),
+        (7719.4, "not seen", "not seen in the sample of the other side (fewer than about 13 rows): x 1 (about 17,000 rows)"),
+    ],
+)
+def test_about_is_said_of_estimates_and_not_of_counts(ratio, known, words):
+    row = {"_ratio": ratio, "_count": 16_934, "_other": 13, "_known": known, "_like": "x 1"}
+    assert gain_in_words(row) == words
 
 
 def test_the_sides_can_be_exchanged(checkout):
@@ -284,7 +302,7 @@ def test_where_nothing_differs_no_rows_are_shown(tmp_path):
     left, right = summarized(*tables)
     found = left.compare(right)
     assert not found.rejects()
-    added = ["_row", "_ratio", "_count", "_other", "_like", "_witness"]
+    added = ["_row", "_ratio", "_count", "_other", "_known", "_like", "_witness"]
     for rows in (found.left_rows, found.right_rows):
         assert rows.num_rows == 0
         assert rows.column_names == [*tables[0].column_names, *added]
@@ -347,3 +365,39 @@ def test_every_kind_of_column_has_rows(kind):
     whole = [found.left_rows, found.right_rows]
     if kind == "boolean":
         assert [set(rows["_like"].to_pylist()) for rows in whole] == [{"boolean false"}, {"boolean true"}]
+
+
+@pytest.mark.parametrize("seed", range(1, 5))
+@pytest.mark.parametrize("factor", [0.01, 10.0])
+def test_rows_in_another_unit_are_told_and_shown_as_one_group(seed, factor):
+    rng = np.random.default_rng(seed)
+    heights = [np.where(rng.random(6_000) < 0.03, np.nan, rng.normal(170, 9, 6_000)) for _ in range(2)]
+    wrong = rng.permutation(6_000)[:118]
+    heights[1][wrong] *= factor
+    tables = [pa.table({"height": pa.array(each, from_pandas=True), "x": rng.normal(size=6_000)}) for each in heights]
+    found = compared(*tables)
+    change = {each.name: each.what for each in found.columns}["height"]
+    said = re.match(r"values (?:up to|from) ([\d.,]+)(?: on)?: 0\.0% -> ([\d.]+)%", change)
+    there = heights[1][~np.isnan(heights[1])]
+    group = (there < 10) | (there > 300)
+    ends = (there[group].max(), there[~group].min()) if factor < 1 else (there[~group].max(), there[group].min())
+    assert ends[0] <= float(said[1].replace(",", "")) <= ends[1]
+    assert float(said[2]) == pytest.approx(100 * group.mean(), abs=0.06)
+    shown = [row["height"] for row in found.right_rows.to_pylist() if "height" in row["_like"]]
+    assert shown
+    assert all(each is not None and (each < 10 or each > 300) for each in shown)
+
+
+def test_a_row_that_chance_explains_is_not_shown():
+    # Of a dozen ranges, that with the largest ratio is up to 2.6 standard errors above 1 by chance.
+    rng = np.random.default_rng(0)
+    changed = 0
+    for spread in np.linspace(1.04, 1.08, 12):
+        found = compared(
+            *(pa.table({"x": rng.normal(0.0, each, 5_000), "y": rng.normal(size=5_000)}) for each in (1.0, spread))
+        )
+        changed += "x" in found.changed
+        for row in (*found.left_rows.to_pylist(), *found.right_rows.to_pylist()):
+            error = np.sqrt(1.0 / (row["_count"] + 0.5) + 1.0 / (row["_other"] + 0.5))
+            assert np.log(row["_ratio"]) > 2.6 * error, row["_like"]
+    assert changed >= 6

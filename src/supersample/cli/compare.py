@@ -142,17 +142,26 @@ def each_change_first(table: "pa.Table", found: "Comparison") -> "pa.Table":
     left = list(enumerate(table["_like"].to_pylist()))
     first: list[int] = []
     for _, names in sorted(changes):
-        of_it = (place for place, like in left if all(f", {like}".find(f", {name} ") >= 0 for name in names))
+        of_it = (place for place, like in left if all(_names(like, name) for name in names))
         first += [place for place in (next(of_it, None),) if place is not None and place not in first]
-    return table.take([*first, *(place for place, _ in left if place not in first)])
+    order = [*first, *(place for place, _ in left if place not in first)]
+    return table.take(order) if order else table  # PyArrow takes no empty list for places
+
+
+def _names(like: str, column: str) -> bool:
+    """Return whether a column is among those in which rows are said to be like one."""
+    return f", {column} " in f", {like}"
 
 
 def _rows_text(name: str, table: "pa.Table", rows: int) -> str:
-    """Return the first rows of a side, under what is said of rows like them."""
+    """Return the first rows of a side, under what is said of rows like them; the columns that are named there come first."""
     from supersample.summary.comparison import gain_in_words
 
     if table.num_rows == 0:
         return f"No kind of row was found that is clearly more common in {name}."
-    said = dict.fromkeys(short_line(gain_in_words(each), _LONGEST) for each in as_rows(table, rows))
-    plain = table.drop_columns(["_ratio", "_count", "_other", "_like", "_witness"])
+    shown = as_rows(table, rows)
+    said = dict.fromkeys(short_line(gain_in_words(each), _LONGEST) for each in shown)
+    plain = table.drop_columns(["_ratio", "_count", "_other", "_known", "_like", "_witness"])
+    named = dict.fromkeys(column for each in shown for column in plain.column_names if _names(each["_like"], column))
+    plain = plain.select(list(named | dict.fromkeys(plain.column_names)))
     return "\n".join([f"Rows that are more common in {name}:", *(f"  {each}" for each in said), text_table(plain, rows)])

@@ -35,7 +35,7 @@ MOST_ROWS, MOST_CHARTS, MOST_LINES = 24, 12, 300
 _TYPE = r"(the [^+]+|dict|a list of \d+ batches|(numpy|pandas|polars|pyarrow|duckdb|datasets|torch)\.\w+)"
 _IN_MEMORY = re.compile(rf"{_TYPE}( \+ {_TYPE})*")
 #: Columns of the rows that say how many times as common their kind is.
-_GAIN = ["_ratio", "_count", "_other", "_like"]
+_GAIN = ["_ratio", "_count", "_other", "_known", "_like"]
 
 
 @dataclass(frozen=True)
@@ -144,17 +144,22 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
         [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
         len(compared.columns),
         at_least=compared.at_least,
+        smaller=[clean(each, 60) for each in compared.smaller_in_words()],
+        counts=compared.n_counting > 0,
     )
 
 
 def facts_of(compared: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
     """Return the numbers of a comparison, with what each is."""
     sides = ["; ".join(filter(None, [name, _counted(compared, side)])) for side, name in enumerate(names)]
+    pvalue = Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance")
+    if compared.n_counting == 0:
+        pvalue = Fact("p-value", "none", f"no test found a difference of at least {words.amount(compared.at_least)}")
     return (
         Fact("rows on the left", words.count(compared.n_left), sides[0]),
         Fact("rows on the right", words.count(compared.n_right), sides[1]),
         Fact("MMD between them", words.amount(compared.mmd), "0 would be alike in every smooth average"),
-        Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance"),
+        pvalue,
     )
 
 
@@ -177,10 +182,10 @@ def change_lines(compared: Comparison) -> tuple[ChangeLine, ...]:
 
 
 def _counted(compared: Comparison, side: int) -> str:
-    """Say as how many rows a side counts in tests, if these are fewer since rows depend on those before them."""
+    """Say as how many rows a side counts in the joint test, if these are fewer since rows depend on those before them."""
     if compared.effective_rows is None or compared.dependence[side] == 1.0:
         return ""
-    return f"in tests about {about(compared.effective_rows[side])}, since rows depend on those before them"
+    return f"jointly about {about(compared.effective_rows[side])}, since rows depend on those before them"
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 import math
 import re
+from collections.abc import Sequence
 
 from supersample._text import amount
+from supersample.summary.comparison import MOST_PAIRS, nothing_found
 from supersample.summary.outcome import said_error
 
 __all__ = [
@@ -98,10 +100,10 @@ def shortened(text: str) -> str:
     return re.sub(r"\d+\.\d{4,}(?:e[-+]?\d+)?", lambda found: f"{float(found[0]):.4g}", text)
 
 
-def listed(names: list[str], most: int = 5) -> str:
-    """Join names as in a sentence; of too many, the last are only counted."""
+def listed(names: list[str], most: int = 5, *, more: bool = False) -> str:
+    """Join names as in a sentence; of too many, the last are only counted. more: whether there may be others yet."""
     if len(names) > most:
-        return ", ".join(names[: most - 1]) + f" and {len(names) - most + 1} more"
+        return ", ".join(names[: most - 1]) + f" and {'at least ' * more}{len(names) - most + 1} more"
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
@@ -123,13 +125,26 @@ def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float)
 
 
 def verdict(
-    pvalue: float, changed: list[str], pairs: list[str], n_columns: int, level: float = 0.05, at_least: float = 0.0
+    pvalue: float,
+    changed: list[str],
+    pairs: list[str],
+    n_columns: int,
+    level: float = 0.05,
+    *,
+    at_least: float = 0.0,
+    smaller: Sequence[str] = (),
+    counts: bool = True,
 ) -> tuple[str, str]:
-    """Say whether two summaries differ, and what that does and does not mean."""
+    """Say whether two summaries differ, and what that does and does not mean.
+
+    smaller: columns that differ by less than `at_least`, with their difference. counts: whether any test found that much.
+    """
+    less = f" Columns that differ clearly, but by less: {listed(list(smaller))}." if smaller else ""
     p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
     often = f"in up to {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     if pvalue > level and at_least > 0:
-        return f"No difference of at least {amount(at_least)} found ({p}).", limit(at_least)
+        said = f"No difference of at least {amount(at_least)} found{f' ({p})' if counts else ''}."
+        return said, f"{limit(at_least)}{'' if counts else ' No test found so much, so there is no p-value.'}{less}"
     if pvalue > level:
         return (
             f"No difference found ({p}).",
@@ -141,10 +156,11 @@ def verdict(
     if changed and n_columns > 1:
         where = f" The columns that differ by themselves: {listed(changed)}."
     if pairs:
-        where += f" Columns that go together otherwise: {listed(pairs)}."
+        where += f" Columns that go together otherwise: {listed(pairs, more=len(pairs) == MOST_PAIRS)}."
     elif n_columns > 1 and not changed:
-        where = " No single column is clear by itself; all of them together are."
-    counted = f" {limit(at_least)}" if at_least > 0 else ""
+        alone = f"is found to differ by {amount(at_least)} or more" if at_least > 0 else "is clear by itself"
+        where = f" No single column {alone}; all of them together are."
+    counted = f" {limit(at_least)}{less}" if at_least > 0 else ""
     return f"The two differ ({p}).", f"Two samples of one population would look this different {often}.{where}{counted}"
 
 
@@ -152,10 +168,10 @@ def limit(at_least: float) -> str:
     """Say what the smallest difference that was to count means, and what p-values say of it."""
     least = amount(at_least)
     return (
-        f"Only differences of at least {least} were to count: a share of the rows in a column, a correlation in a pair of "
-        "columns, an MMD in all columns together. Smaller ones count for nothing, however clear they are. The limit is one "
-        "on the difference found, and p-values are still those of no difference at all: where the true difference is just "
-        f"{least}, about half of all comparisons find so much."
+        f"Only differences of at least {least} were to count: a share of the rows in a column, a rank correlation in a pair "
+        "of columns, an MMD in all columns together. Smaller ones count for nothing, however clear they are. The limit is one "
+        "on the difference found, and p-values of those that count are those of no difference at all: where the true "
+        f"difference is just {least}, half of all comparisons or more find so much."
     )
 
 
@@ -167,4 +183,4 @@ def not_changed(difference: float, at_least: float) -> str:
     """
     if difference < at_least:
         return f"its difference, {amount(difference, 2)}, is below {amount(at_least)}"
-    return f"no difference of at least {amount(at_least)} found" if at_least > 0 else "no difference found"
+    return nothing_found(at_least)

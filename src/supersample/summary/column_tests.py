@@ -11,26 +11,32 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from supersample._text import amount
 from supersample._typing import Floats, Indices
 from supersample.discrepancy.count_tests import Factors, compare_ordered, compare_shares, compare_values, expected_enough
 from supersample.profile import ColumnProfile
 from supersample.profile.histogram import aligned, counts_at
 from supersample.profile.numbers import value_counts
 from supersample.records.encoding.values import numbers_of
+from supersample.summary.change_words import change_of_value, named, pair, percents, short
 from supersample.summary.depending import ColumnFactors
+from supersample.summary.value_shares import change_of_one_value, replaced_share
 
-__all__ = ["Finding", "Verdict", "findings", "verdict_of", "words_of_samples"]
+__all__ = ["Finding", "Verdict", "by_counts", "findings", "verdict_of", "words_of_samples"]
 
 #: Parts of the level of a column. Location is what most people ask for; the others are found by their size.
 _LOCATION, _SPREAD, _REST = 4.0, 2.0, 1.0
-#: Values that are named at most, characters of each, and standard errors by which a second one must have changed.
-_NAMED, _LONGEST, _CLEAR = 2, 40, 3.0
+#: Values that are named at most, and standard errors by which a second one must have changed.
+_NAMED, _CLEAR = 2, 3.0
 #: Numbers of so few different values are compared value by value, and by their location.
 _FEW = 10
 #: A ratio of standard deviations nearer to 1 than this is not worth a word.
 _SAME = 0.005
-#: Words for changes of values that are not counted.
+#: A tail may be cut in words where shares differ by this part of the clearest difference, in standard errors.
+_ALMOST = 0.95
+#: A value is named where the difference of its share is more than this part of the largest difference of two shares.
+_MOSTLY = 0.5
+#: Words for two columns of no common value, and for changes of values that are not counted.
+_NONE_IN_COMMON = "no value in common"
 _SAMPLED = {"text": "its texts", "vector": "its vectors"}
 #: The density of a difference of two normal numbers at 0: shares move by so much for each standard deviation of it.
 _DENSITY, _TINY = 0.4, 1e-300
@@ -86,16 +92,24 @@ def findings(
         if any(counts):
             shares = _share(counts[0], left.rows), _share(counts[1], right.rows)
             pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows, absent)
-            yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {_percents(*shares)}")
-    if role == "number" and _few(left, right):
-        yield _of_values(left, right, min_count, values)
-        yield from (each for each in _of_numbers(left, right, values, spreads) if each.weight == _LOCATION)
-    elif role == "number" and left.numbers is not None and right.numbers is not None and left.centre == right.centre:
-        yield from _of_numbers(left, right, values, spreads)
-    elif role in ("category", "boolean", "constant") and _exact(left, right):
-        yield _of_values(left, right, min_count, values)
-    else:
+            yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {percents(*shares)}")
+    if not by_counts(left, right, role):
         yield sampled._replace(weight=_LOCATION)
+    elif role == "number" and _few(left, right):
+        yield _of_values(left, right, min_count, values)
+        yield from (each for each in _of_numbers(left, right, min_count, values, spreads) if each.weight == _LOCATION)
+    elif role == "number":
+        yield from _of_numbers(left, right, min_count, values, spreads)
+    else:
+        yield _of_values(left, right, min_count, values)
+
+
+def by_counts(left: ColumnProfile, right: ColumnProfile, role: str) -> bool:
+    """Return whether the values of a column are compared by the counts of their profiles, not by samples."""
+    if role == "number":
+        measured = left.numbers is not None and right.numbers is not None and left.centre == right.centre
+        return measured or _few(left, right)
+    return role in ("category", "boolean", "constant") and _exact(left, right)
 
 
 def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int) -> str:
@@ -106,7 +120,7 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
     numbers = [numbers_of(each).astype(np.float64) if role == "number" else np.zeros(len(each)) for each in sides]
     gone = [each.is_null().to_numpy(zero_copy_only=False) | np.isnan(own) for each, own in zip(sides, numbers, strict=True)]
     gaps = [float(share @ absent) for share, absent in zip(shares, gone, strict=True)]
-    told = [(abs(gaps[1] - gaps[0]), f"missing {_percents(*gaps)}")]
+    told = [(abs(gaps[1] - gaps[0]), f"missing {percents(*gaps)}")]
     there = [np.where(absent, 0.0, share) for absent, share in zip(gone, shares, strict=True)]
     there = [each / max(float(each.sum()), _TINY) for each in there]
     if role == "number":
@@ -115,15 +129,15 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
         with np.errstate(over="ignore"):
             spread = math.sqrt(sum(_weighted(share, (each - mean) ** 2) for share, each, mean in both))
         if means[0] != means[1] and spread > 0:
-            told.append((_DENSITY * abs(means[1] - means[0]) / spread, f"mean {_pair(*means)}"))
+            told.append((_DENSITY * abs(means[1] - means[0]) / spread, f"mean {pair(*means)}"))
     elif role in ("category", "boolean", "constant"):
         codes = pa.chunked_array(sides).combine_chunks().dictionary_encode()
         each_place = np.split(codes.indices.fill_null(0).to_numpy(zero_copy_only=False), [len(sides[0])])
         before, after = (np.bincount(each, own, len(codes.dictionary)) for each, own in zip(each_place, there, strict=True))
         place = int(np.argmax(np.abs(after - before)))
         known = max(int((each == place).sum()) for each in each_place) >= min_count
-        name = _named(str(codes.dictionary[place]), quoted=role == "category") if known else None
-        change = _change_of_value(name, float(before[place]), float(after[place]))
+        name = named(str(codes.dictionary[place]), quoted=role == "category") if known else None
+        change = change_of_value(name, float(before[place]), float(after[place]))
         told.append((float(np.abs(after - before)[place]), change))
     largest, words = max(told)
     return words if largest > 0 else _SAMPLED.get(role, "its values")
@@ -140,7 +154,7 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
     hashes = np.union1d(left.frequent.hashes, right.frequent.hashes)
     counts = [counts_at(each.frequent.hashes, each.frequent.counts, hashes) for each in (left, right) if each.frequent]
     names = {
-        key: _named(each.form.value_text(value), quoted=not each.form.measured)
+        key: named(each.form.value_text(value), quoted=not each.form.measured)
         for each in (left, right)
         if each.frequent
         for key, value in zip(each.frequent.hashes.tolist(), each.frequent.values, strict=False)
@@ -155,7 +169,7 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
     # Of two values, the rarer one says it all.
     order = np.lexsort((common, -np.round(clear, 9)))[: _NAMED if hashes.size > 2 else 1]
     said = [
-        _change_of_value(
+        change_of_value(
             names.get(int(hashes[place])) if max(each[place] for each in counts) >= min_count else None,
             *(float(each[place]) for each in shares),
         )
@@ -163,40 +177,55 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
         if clear[place] > (0.0 if rank == 0 else _CLEAR)
     ]
     pvalue = compare_values(counts[0], counts[1], factors)
-    return Finding(pvalue, _LOCATION, float(np.abs(gaps).max(initial=0.0)), ", ".join(said) or "rare values")
+    replaced = replaced_share((counts[0], counts[1]), factors)
+    words = _NONE_IN_COMMON if replaced == 1.0 else ", ".join(said) or "rare values"
+    return Finding(pvalue, _LOCATION, max(float(np.abs(gaps).max(initial=0.0)), replaced), words)
 
 
-def _named(value: str, *, quoted: bool) -> str:
-    """Write a value: texts in quotes and cut if they are long, numbers without a point that they do not need."""
-    short = value if len(value) <= _LONGEST else f"{value[:_LONGEST]}..."
-    return repr(short) if quoted else short.removesuffix(".0")
-
-
-def _change_of_value(name: str | None, before: float, after: float) -> str:
-    value = "a rare value" if name is None else name
-    if before == 0:
-        return f"new: {value} {_percent(after)}"
-    if after == 0:
-        return f"gone: {value}, was {_percent(before)}"
-    return f"{value} {_percents(before, after)}"
-
-
-def _of_numbers(left: ColumnProfile, right: ColumnProfile, factors: Factors, spreads: Factors) -> Iterator[Finding]:
+def _of_numbers(
+    left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors, spreads: Factors
+) -> Iterator[Finding]:
     counts, lows, highs = _buckets(left, right)
     sizes = [max(int(each.sum()), 1) for each in counts]
     if min(each.sum() for each in counts) == 0:
         return
     moved, found = compare_ordered(*counts, factors), compare_ordered(*counts, spreads)
-    apart = np.abs(np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1])
-    distance = float(apart.max(initial=0.0))
+    apart = np.cumsum(counts[0]) / sizes[0] - np.cumsum(counts[1]) / sizes[1]
+    in_range = float(np.ptp(np.append(apart, 0.0)))  # of any range, be it of one value
+    of_value, value = change_of_one_value(left, right, min_count)
+    replaced = replaced_share(counts, factors) if _exact(left, right) else 0.0
+    distance = max(in_range, of_value, replaced)
+    told = value if of_value > _MOSTLY * distance else ""
+    none = _NONE_IN_COMMON if replaced == 1.0 else ""
     yield Finding(moved.location, _LOCATION, distance, _moved(left, right, moved.moves))
     yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
-    yield Finding(found.shape, _REST, distance, "the shape of its distribution", follows=True)
-    low = [float(each[: found.low + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
-    high = [float(each[found.high :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
-    first, last = amount(float(lows[found.high]), 4), amount(float(highs[found.low]), 4)
-    yield Finding(found.low_tail, _REST, abs(low[1] - low[0]), f"values up to {last}: {_percents(*low)}", True)
-    yield Finding(found.high_tail, _REST, abs(high[1] - high[0]), f"values from {first} on: {_percents(*high)}", True)
+    yield Finding(found.shape, _REST, distance, none or told or "the shape of its distribution", follows=not told)
+    with np.errstate(invalid="ignore"):
+        gaps = np.append(np.nan_to_num(lows[1:] - highs[:-1]), 0.0)
+    below = _end_of_tail(counts[0], counts[1], gaps, found.low)
+    above = _end_of_tail(counts[0][::-1], counts[1][::-1], np.roll(gaps[::-1], -1), counts[0].size - 1 - found.high)
+    low = [float(each[: below + 1].sum() / size) for each, size in zip(counts, sizes, strict=True)]
+    high = [float(each[-above - 1 :].sum() / size) for each, size in zip(counts, sizes, strict=True)]
+    last = short(float(highs[below]), float(lows[min(below + 1, lows.size - 1)]))
+    first = short(float(lows[-above - 1]), float(highs[max(highs.size - above - 2, 0)]))
+    apart_by = [max(abs(each[1] - each[0]), replaced if none else 0.0) for each in (low, high)]
+    yield Finding(found.low_tail, _REST, apart_by[0], none or f"values up to {last}: {percents(*low)}", True)
+    yield Finding(found.high_tail, _REST, apart_by[1], none or f"values from {first} on: {percents(*high)}", True)
+
+
+def _end_of_tail(left: Indices, right: Indices, gaps: Floats, first: int) -> int:
+    """Return where the lower tail of two samples is cut in words: at a place or later, where their shares differ most clearly.
+
+    The tail that is tested ends where both together have so many rows, be it amid those that changed. Of places where the
+    shares differ almost as clearly, it is the one with the widest gap after it (`gaps`).
+    """
+    ends = np.cumsum(left), np.cumsum(right)
+    gap = ends[1] / max(int(ends[1][-1]), 1) - ends[0] / max(int(ends[0][-1]), 1)
+    common = (ends[0] + ends[1]) / max(int(ends[0][-1] + ends[1][-1]), 1)
+    clear = np.sign(gap[first]) * gap / np.sqrt(np.maximum(common * (1.0 - common), _TINY))
+    clear[:first] = clear[common > max(0.5, float(common[first]))] = -np.inf
+    near = np.flatnonzero(clear >= _ALMOST * clear.max())
+    return int(near[np.argmax(gaps[near])]) if clear.max() > 0.0 else first
 
 
 def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
@@ -207,7 +236,7 @@ def _moved(left: ColumnProfile, right: ColumnProfile, sign: float) -> str:
     ):
         before, after = values
         if before is not None and after is not None and (after - before) * sign > 0:
-            return f"{name} {_pair(before, after)}"
+            return f"{name} {pair(before, after)}"
     return "lower values" if sign < 0 else "higher values"
 
 
@@ -252,30 +281,3 @@ def _few(left: ColumnProfile, right: ColumnProfile) -> bool:
 
 def _share(count: int, rows: int) -> float:
     return count / rows if rows else 0.0
-
-
-def _pair(before: float, after: float) -> str:
-    """Write two numbers with the digits that tell them apart."""
-    size = max(abs(before), abs(after))
-    digits = min(max(3, 2 + math.ceil(math.log10(size / abs(after - before)))), 12) if math.isfinite(size) else 3
-    return f"{amount(before, digits)} -> {amount(after, digits)}"
-
-
-def _percents(before: float, after: float) -> str:
-    """Write two shares with the digits that tell them apart.
-
-    >>> _percents(0.01, 0.051), _percents(0.5, 0.50004)
-    ('1.0% -> 5.1%', '50.000% -> 50.004%')
-    """
-    gap = abs(after - before)
-    digits = 1 if gap >= 0.002 or gap == 0 else min(6, math.ceil(-math.log10(gap)) - 2)
-    return f"{before:.{digits}%} -> {after:.{digits}%}"
-
-
-def _percent(share: float) -> str:
-    """Write a share that is not 0.
-
-    >>> _percent(0.01), _percent(0.00004)
-    ('1.0%', '0.004%')
-    """
-    return f"{share:.{1 if share >= 0.001 else min(8, math.ceil(-math.log10(share)) - 2)}%}"

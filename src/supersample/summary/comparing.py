@@ -7,27 +7,31 @@ p-value of the comparison is the smallest adjusted one, so that it can never say
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
 from supersample._threads import one_blas_thread
-from supersample._typing import Floats, Mask
+from supersample._typing import Floats
 from supersample.discrepancy.count_tests import weighted_holm
 from supersample.discrepancy.feature_test import Embedded, compare_embedded
-from supersample.discrepancy.pair_tests import LEAST, compare_pairs, normal_scores
+from supersample.discrepancy.pair_tests import LEAST
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
+from supersample.profile import ColumnProfile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
-from supersample.summary.column_tests import Finding, Verdict, findings, verdict_of, words_of_samples
-from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
+from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
+from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
+from supersample.summary.pair_scores import PairScores
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
+from supersample.summary.value_shares import n_counted
 
 __all__ = ["compare"]
 
@@ -36,8 +40,6 @@ _COLUMN_FEATURES, _COLUMN_SEED = 128, 20140507
 #: Parts of the level: of the joint test, and that of correlations in it, where there are any to test; columns share the rest.
 #: Most changes that are not in one column are in two; what is left for the joint test are those spread over many.
 _JOINT, _PAIRS = 0.4, 0.1
-#: Pairs of columns that are kept; values of a category that are looked at in pairs, those of all, and their least share.
-_KEPT_PAIRS, _PAIRED_VALUES, _PAIRED_IN_ALL, _PAIRED_SHARE = 10, 6, 200, 0.05
 #: Changes of a column that are put into words.
 _TOLD = 3
 #: A variance this small relative to the largest square is rounding error of the mean.
@@ -78,9 +80,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    pvalue, columns, pairs, dependent = _columns(
-        (left, right), (first, second), factors, joint.pvalue if joint.statistic >= at_least**2 else 1.0, at_least
-    )
+    answers = _answers((left, right), (first, second), factors)
+    pvalue, columns, pairs = _changes(answers, joint, at_least)
     unseen = _filled_later((left, right))
     rows = telling_rows(
         Shown(left, first, kept[0], witness),
@@ -97,9 +98,10 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         right_rows=rows[1],
         notes=notes,
         at_least=at_least,
+        smaller=_smaller(answers, joint, at_least),
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
-        dependent=dependent,
+        dependent=answers.dependent,
     )
 
 
@@ -133,20 +135,29 @@ def _ratios(state: Stream) -> Floats:
     return np.asarray(weights / float(state.background.shares() @ weights))
 
 
-def _columns(
-    states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors], joint: float,
-    at_least: float,
-) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...], tuple[str, ...]]:  # fmt: skip
-    """Test each column and pairs of them; return the smallest adjusted p-value, the joint test's included, and the changes.
+class _Answers(NamedTuple):
+    """What was found in each column: its MMD, and MMD^2 beyond chance; the findings; as how many rows its sides count.
 
-    Return also the columns whose rows depend on those before them.
+    scores: of the columns whose pairs are tested. dependent: the columns whose rows depend on those before them.
     """
+
+    names: list[str]
+    mmds: list[tuple[float, float]]
+    findings: list[list[Finding]]
+    effective: list[tuple[float, float] | None]
+    scores: PairScores
+    dependent: tuple[str, ...]
+
+
+def _answers(states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors]) -> _Answers:
+    """Test each column by itself."""
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
-    paired = _Scores(shares, list(roles.values()).count("category"))
-    names, found, dependent = [], [], []
+    paired = PairScores(shares, list(roles.values()).count("category"))
+    out = _Answers([], [], [], [], paired, ())
+    dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
     for (name, mine, *columns), (_, theirs, other) in zip(*blocks, strict=True):
         columns.append(other)
@@ -160,83 +171,51 @@ def _columns(
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
-        names.append(name)
         sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
-        answers = _findings(states, name, roles[name], sampled, own, rarest)
-        found.append((mmd, excess, verdict_of(answers, at_least)))
+        sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
+        out.names.append(name)
+        out.mmds.append((mmd, excess))
+        out.findings.append(_findings(states, name, roles[name], sampled, own, rarest))
+        out.effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
-        answers = _findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), [each.of(name) for each in factors], rarest)
-        names.append(name)
-        found.append((0.0, 0.0, verdict_of(answers, at_least)))
-    pairs = paired.test(at_least)
+        own = [each.of(name) for each in factors]
+        out.names.append(name)
+        out.mmds.append((0.0, 0.0))
+        out.findings.append(_findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), own, rarest))
+        out.effective.append(_effective(states, name, "constant", own))
+    return out._replace(dependent=tuple(dependent))
+
+
+def _changes(
+    answers: _Answers, joint: TestResult, at_least: float
+) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:
+    """Return the smallest adjusted p-value of all tests, the joint one included, and the changes of columns and pairs."""
+    found = [verdict_of(each, at_least) for each in answers.findings]
+    pairs = answers.scores.test(at_least)
     together = [] if pairs is None else [min(each.pvalue for each in pairs)]
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
-    adjusted = weighted_holm(np.array([*(each.pvalue for *_, each in found), *together, joint]), np.array(weights))
-    whole = sum(excess for _, excess, _ in found) or 1.0
+    whole = joint.pvalue if joint.statistic >= at_least**2 else 1.0
+    adjusted = weighted_holm(np.array([*(each.pvalue for each in found), *together, whole]), np.array(weights))
+    total = sum(excess for _, excess in answers.mmds) or 1.0
     changes = [
-        ColumnChange(name, mmd, float(pvalue), excess / whole, verdict.difference, _told(verdict, float(pvalue)))
-        for name, (mmd, excess, verdict), pvalue in zip(names, found, adjusted[: len(found)], strict=True)
+        ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least), rows)
+        for name, (mmd, excess), verdict, p, rows in zip(
+            answers.names, answers.mmds, found, adjusted[: len(found)], answers.effective, strict=True
+        )
     ]
     ordered = sorted(changes, key=lambda each: (each.pvalue, -each.share, each.name))
     named = [
         replace(each, pvalue=max(min(1.0, each.pvalue * float(adjusted[len(found)]) / together[0]), LEAST))
         for each in pairs or ()
     ]
-    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue)), tuple(dependent)
+    return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
 
 
-class _Scores:
-    """Columns whose correlations are compared: normal scores over both background samples, of categories by value."""
-
-    def __init__(self, shares: list[Floats], n_categories: int) -> None:
-        self.shares = shares
-        self.most_values = max(1, min(_PAIRED_VALUES, _PAIRED_IN_ALL // max(n_categories, 1)))
-        self.columns: list[tuple[str, str]] = []
-        self.scores: list[list[Floats]] = []
-        self.factors: list[list[float]] = []
-        # Each sample counts by its size, as the rows would if they lay in one table.
-        self.weights = [each / float(each @ each) for each in shares]
-
-    def add(self, name: str, values: Sequence[Floats], there: Sequence[Mask], factors: list[float], value: str = "") -> None:
-        """Add numbers of a column, and whether they are there, on both sides. value: what they say of a category."""
-        self.columns.append((name, value))
-        self.factors.append(factors)
-        self.scores.append(normal_scores(values, there, self.weights))
-
-    def add_category(self, name: str, sides: Sequence[pa.Array], factors: list[float]) -> None:
-        """Add a category by the presence of each frequent value; of two values, that of the rarer one says it all."""
-        codes = pa.chunked_array(sides).combine_chunks().dictionary_encode()
-        kinds = np.array([str(each) for each in codes.dictionary.to_pylist()])
-        each_place = np.split(codes.indices.fill_null(-1).to_numpy(zero_copy_only=False), [len(sides[0])])
-        # Sums by side, so that their order changes no digit.
-        counts = [np.bincount(each + 1, own, kinds.size + 1)[1:] for each, own in zip(each_place, self.weights, strict=True)]
-        total = counts[0] + counts[1]
-        often = np.lexsort((kinds, -total))[: self.most_values]
-        often = often[total[often] >= _PAIRED_SHARE * total.sum()]
-        for kind in often[-1:] if kinds.size == 2 else often:
-            held = [(each == kind).astype(np.float64) for each in each_place]
-            self.add(name, held, [each >= 0 for each in each_place], factors, repr(str(kinds[kind])))
-
-    def test(self, at_least: float) -> list[PairChange] | None:
-        """Return the pairs that changed most; None if there are too few rows or columns to test any.
-
-        A correlation that changed by less than `at_least` counts for nothing.
-        """
-        if len(self.columns) < 2:
-            return None
-        sides = [np.stack([each[side] for each in self.scores], axis=1) for side in (0, 1)]
-        names = [name for name, _ in self.columns]
-        groups = np.unique(names, return_inverse=True)[1].tolist()
-        pairs = compare_pairs(sides, self.shares, list(np.array(self.factors).T), _PAIRED_VALUES**2 * _KEPT_PAIRS, groups)
-        if pairs is None:
-            return None
-        clearest: dict[tuple[str, str], PairChange] = {}
-        for a, b, before, after, p in pairs:
-            (first, here), (second, there) = self.columns[a], self.columns[b]
-            pvalue = p if abs(after - before) >= at_least else 1.0
-            found = PairChange((first, second), before, after, pvalue, (here, there))
-            clearest[first, second] = min(found, clearest.get((first, second), found), key=lambda each: each.pvalue)
-        return list(clearest.values())[:_KEPT_PAIRS]
+def _smaller(answers: _Answers, joint: TestResult, at_least: float) -> tuple[str, ...]:
+    """Return the columns that differ, but by less than is to count, the largest difference first."""
+    columns = _changes(answers, joint, 0.0)[1] if at_least > 0.0 else ()
+    below = [each for each in columns if each.pvalue <= LEVEL and each.difference < at_least]
+    return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
 
 
 def _findings(
@@ -246,10 +225,29 @@ def _findings(
 
     Profiles count rows, so they say nothing of rows with weights.
     """
+    profiles = _profiles(states, name)
+    if profiles is None:
+        return [sampled]
+    return list(findings(*profiles, role, sampled=sampled, min_count=rarest, factors=factors))
+
+
+def _profiles(states: tuple[Running, Running], name: str) -> tuple[ColumnProfile, ColumnProfile] | None:
+    """Return the profiles of a column on both sides; None if there are none, or if rows have weights."""
     left, right = states
     if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
-        return [sampled]
-    return list(findings(left.profile[name], right.profile[name], role, sampled=sampled, min_count=rarest, factors=factors))
+        return None
+    return left.profile[name], right.profile[name]
+
+
+def _effective(
+    states: tuple[Running, Running], name: str, role: str, factors: Sequence[ColumnFactors]
+) -> tuple[float, float] | None:
+    """Return as how many independent rows the values of each side count where profiles are compared; None where samples are."""
+    profiles = _profiles(states, name)
+    if profiles is None or not by_counts(*profiles, role):
+        return None
+    left, right = (n_counted(each) / factor.values for each, factor in zip(profiles, factors, strict=True))
+    return left, right
 
 
 def _filled_later(states: tuple[Running, Running]) -> list[str]:
@@ -261,8 +259,10 @@ def _filled_later(states: tuple[Running, Running]) -> list[str]:
     return [name for name in empty if any(each is not None and each[name].count > 0 for each in profiles)]
 
 
-def _told(verdict: Verdict, adjusted: float) -> str:
+def _told(verdict: Verdict, adjusted: float, at_least: float) -> str:
     """Put the clearest change of a column into words, and others that would be found by themselves."""
+    if adjusted == 1.0:
+        return nothing_found(at_least)
     factor = adjusted / verdict.pvalue
     told = enumerate(verdict.told[:_TOLD])
     return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= LEVEL)

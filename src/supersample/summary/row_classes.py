@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats, Indices, Mask
 from supersample.profile import ColumnProfile
 from supersample.profile.histogram import Histogram
 from supersample.records.encoding.column_type import ColumnType
@@ -36,10 +36,11 @@ _DAY = 86_400.0
 
 
 class Counts(NamedTuple):
-    """How many rows of each class there are on both sides, of how many rows."""
+    """How many rows of each class there are on both sides, of how many rows; exact: for which classes they are no estimates."""
 
     classes: tuple[Floats, Floats]
     rows: tuple[float, float]
+    exact: Mask
 
 
 class Classes(NamedTuple):
@@ -123,7 +124,8 @@ def classes_of(
     if kinds.counts is not None and profiles is not None:
         gone = [float(each.missing + each.unreadable) for each in profiles]
         both = [np.append(each, missing) for each, missing in zip(kinds.counts, gone, strict=True)]
-        counts = Counts((both[0], both[1]), (float(profiles[0].rows), float(profiles[1].rows)))
+        exact = np.append(np.full(len(kinds.words), all(each.frequent and each.frequent.exact for each in profiles)), True)
+        counts = Counts((both[0], both[1]), (float(profiles[0].rows), float(profiles[1].rows)), exact)
     ranges = kinds.first_range, len(kinds.words)
     places, words = (np.arange(len(kinds.words)), kinds.words) if kinds.wide is None else kinds.wide
     wide = np.append(places, len(words)), (*words, "missing")
@@ -184,14 +186,31 @@ def _of_numbers(values: Floats, weights: Floats, timed: bool, profiles: tuple[Co
 
 
 def _cuts(values: Floats, mass: Floats, timed: bool, shares: Sequence[float]) -> Floats:
-    """Return where to cut sorted values into ranges: near some quantiles, at numbers of few digits."""
+    """Return where to cut sorted values into ranges: near some quantiles, and in wide gaps, at numbers of few digits."""
     ends = np.cumsum(mass) / mass.sum()
-    found = []
+    found = _in_gaps(values, ends, timed)
     for share in shares:
         exact = float(values[min(int(np.searchsorted(ends, share)), values.size - 1)])
         found.append(_rounded(exact, values, mass, _ROUNDING * min(share, 1.0 - share), timed))
     inside = np.unique(np.array(found))
     return np.asarray(inside[np.isfinite(inside) & (inside > values[0]) & (inside <= values[-1])])
+
+
+def _in_gaps(values: Floats, ends: Floats, timed: bool) -> list[float]:
+    """Return a cut in each tail that has a gap as wide as the middle half of the values, in the innermost such gap.
+
+    Values far from all others are a kind of their own, as those in another unit.
+    """
+    low, high = (int(np.searchsorted(ends, share)) for share in (0.25, 0.75))
+    with np.errstate(over="ignore", invalid="ignore"):
+        gaps = np.diff(values)
+        wide = np.flatnonzero((gaps > values[high] - values[low]) & np.isfinite(gaps))
+    out = []
+    for place in (*wide[wide < low][-1:].tolist(), *wide[wide >= high][:1].tolist()):
+        start, end = float(values[place]), float(values[place + 1])
+        cuts = (float(f"{start + 0.5 * (end - start):.{digits}g}") for digits in range(1, 17))
+        out.append(float(np.ceil(end)) if timed else next((each for each in cuts if start < each <= end), end))
+    return out
 
 
 def _rounded(exact: float, values: Floats, mass: Floats, slack: float, timed: bool) -> float:

@@ -13,10 +13,14 @@ from scipy import special
 from supersample._typing import Floats, Indices, Mask
 from supersample.summary.row_classes import Classes
 
-__all__ = ["Kinds", "Like", "Samples", "chance_of_part", "kinds_of", "likes"]
+__all__ = ["KNOWN", "Kinds", "Like", "Samples", "chance_of_part", "kinds_of", "likes"]
 
 #: Added to each count, so that no ratio is infinite; standard errors that are taken off its logarithm.
 _ADDED, _ERRORS = 0.5, 2.0
+#: How well it is known how many rows there are: counted, estimated, or estimated and not seen in the sample of the other side.
+KNOWN = ("exact", "about", "not seen")
+#: Rows that a sample must lead one to expect for at least one to be in it in 95% of all cases.
+_UNSEEN = -float(np.log(0.05))
 #: The chance that any of all kinds of rows looked at seems more common and is not.
 _CHANCE = 0.05
 
@@ -33,13 +37,22 @@ class Samples(NamedTuple):
     seen: tuple[int, int]
     whole: bool
 
+    @property
+    def exact(self) -> bool:
+        """Whether both samples hold all rows, and all rows of a side count alike."""
+        return self.whole and all(abs(size - rows) < _ADDED for size, rows in zip(self.sizes, self.seen, strict=True))
+
+    def most_unseen(self, side: int) -> float:
+        """Return how many rows of a side can be of a kind that its sample does not show, at most, in 95% of all cases."""
+        return _UNSEEN / self.sizes[side] * self.seen[side]
+
 
 class Kinds(NamedTuple):
     """The kinds of rows in some columns.
 
     codes: the kind of each row held, on both sides. sampled: how many there are of each kind in the samples, as rows of equal
     weight. counted, rows: the same by the best that is known, of how many rows. told: how many there are among all rows; 0 only
-    if it is certain that there is none.
+    if it is certain that there is none. exact: whether that is no estimate. seen: whether the sample of a side shows any.
     """
 
     codes: tuple[Indices, Indices]
@@ -47,6 +60,8 @@ class Kinds(NamedTuple):
     counted: tuple[Floats, Floats]
     rows: tuple[float, float]
     told: tuple[Floats, Floats]
+    exact: Mask
+    seen: tuple[Mask, Mask]
 
     def in_sample(self, side: int) -> tuple[Floats, Floats]:
         """Return, for each row of a side, how many rows of its kind the samples of this side and of the other hold."""
@@ -61,7 +76,7 @@ class Kinds(NamedTuple):
 class Like:
     """For each row of a side: how many times as common rows like it are here, and how many there are here and there.
 
-    numbers: the five below, one row each. family: the columns in which rows are alike, by place.
+    numbers: the six below, one row each. family: the columns in which rows are alike, by place.
     """
 
     numbers: Floats
@@ -91,6 +106,11 @@ class Like:
     def there(self) -> Floats:
         """How many there are on the other."""
         return np.asarray(self.numbers[4])
+
+    @property
+    def known(self) -> Indices:
+        """How well these two are known: a place of `KNOWN`."""
+        return np.asarray(self.numbers[5], dtype=np.int64)
 
     def take(self, rows: Indices) -> "Like":
         """Return this for some rows."""
@@ -123,18 +143,20 @@ def kinds_of(classes: Sequence[Classes], samples: Samples) -> Kinds:
     counts = classes[0].counts if len(classes) == 1 else None
     if counts is not None:
         told = [np.where(each > 0.0, np.maximum(each, 1.0), 0.0) for each in counts.classes]
-        return Kinds(codes, sampled, counts.classes, counts.rows, (told[0], told[1]))
-    told = [_told(part, code, samples, side) for side, (part, code) in enumerate(zip(parts, codes, strict=True))]
-    return Kinds(codes, sampled, sampled, samples.sizes, (told[0], told[1]))
+        seen = np.ones(size, dtype=bool)
+        return Kinds(codes, sampled, counts.classes, counts.rows, (told[0], told[1]), counts.exact, (seen, seen))
+    held = np.bincount(first, minlength=size) > 0, np.bincount(second, minlength=size) > 0
+    told = [_told(part, there, samples, side) for side, (part, there) in enumerate(zip(parts, held, strict=True))]
+    exact = np.full(size, samples.exact)
+    return Kinds(codes, sampled, sampled, samples.sizes, (told[0], told[1]), exact, held)
 
 
-def _told(part: Floats, codes: Indices, samples: Samples, side: int) -> Floats:
+def _told(part: Floats, held: Mask, samples: Samples, side: int) -> Floats:
     """Return about how many of all rows are of each kind, by their shares in a sample.
 
     A row that is held is there, however small its weight. Of a kind that no row held is of, half a row of the sample is assumed
     unless that holds all rows.
     """
-    held = np.bincount(codes, minlength=part.size) > 0
     unseen = 0.0 if samples.whole else _ADDED / (samples.sizes[side] + 2.0 * _ADDED)
     return np.asarray(np.where(held, np.maximum(part * samples.seen[side], 1.0), np.ceil(unseen * samples.seen[side])))
 
@@ -152,7 +174,8 @@ def likes(kinds: Kinds, side: int, family: int, searched: int) -> Like:
     chance = np.log(ratio) + float(special.ndtri(_CHANCE / max(n_kinds, 1))) * errors
     clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
     code = kinds.codes[side]
-    numbers = np.stack([clear, clear, ratio, kinds.told[side], kinds.told[1 - side]])[:, code]
+    known = np.where(kinds.exact, 0, np.where(kinds.seen[1 - side] | (kinds.told[1 - side] == 0.0), 1, 2))
+    numbers = np.stack([clear, clear, ratio, kinds.told[side], kinds.told[1 - side], known])[:, code]
     return Like(numbers, np.full(code.size, family))
 
 

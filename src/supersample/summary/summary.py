@@ -275,18 +275,18 @@ class Summary:
         of all rows: its statistic is |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with
         null="spectral". Each column is tested by itself, by the profiles of all rows: missing values, shares of values, and
         location, spread, shape and tails of numbers; text, vectors, more than 256 categories and rows with weights by the
-        background samples. So are the correlations of pairs of columns. Where rows depend on those before them, they count as
-        fewer in each test (`effective_rows`). O(B (D^2 + columns^2)) for B background rows.
+        background samples. So are the rank correlations of pairs of columns. Where rows depend on those before them, they count
+        as fewer in each test (`effective_rows`). O(B (D^2 + columns^2)) for B background rows.
 
         One should have been made with `summarize(..., like=...)` the other, or both like a third. Others are compared in the
         columns that both have and take for the same, by one encoding that is learned from both samples: numbers, pairs and the
         joint test then see the samples alone, and `notes` says so. If there is no such column, a MismatchError is raised.
 
         at_least: the smallest difference that matters; tests that find a smaller one count for nothing. It is a share of the
-        rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a
+        rows in the test of a column (0.01: a value, a range or missing values must have gained or lost 1% of all rows), a rank
         correlation in that of a pair, and an MMD in the joint test and where values are not counted. It is the difference found
         that must be so large, and p-values are still those of no difference at all: the limit itself is not tested, and where
-        the true difference is just that, about half of all comparisons find so much.
+        the true difference is just that, half of all comparisons or more find so much.
         """
         if not isinstance(other, Summary):
             raise InputTypeError(

@@ -14,7 +14,7 @@ import pyarrow as pa
 from supersample._typing import Floats, Indices, Mask
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.row_classes import Classes, classes_of
-from supersample.summary.row_kinds import Kinds, Like, Samples, chance_of_part, kinds_of, likes
+from supersample.summary.row_kinds import KNOWN, Kinds, Like, Samples, chance_of_part, kinds_of, likes
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Running
 
@@ -107,16 +107,12 @@ class _Sides:
     def tables(self) -> tuple[pa.Table, pa.Table]:
         """Return the rows of both."""
         changes = [self._told(place) for place in range(len(self.groups))]
-        told = [[each[side] for each in changes] for side in (0, 1)]
-        clearest = [[float(each.clear.max(initial=-np.inf)) for each in of_side] for of_side in told]
         out = []
         for side, shown in enumerate(self.shown):
-            # Columns that go together otherwise do so on both sides: what one gained in a corner, the other has in another.
-            both = zip(self.groups, clearest[side], clearest[1 - side], strict=True)
-            wanted = [self.named and (mine > 0.0 or theirs <= min(mine, 0.0) or len(each) > 1) for each, mine, theirs in both]
-            rows, found = self._picked(side, told[side], wanted)
+            rows, found = self._picked(side, [each[side] for each in changes])
             words = [self._in_words(int(family), side, int(row)) for family, row in zip(found.family, rows, strict=True)]
-            out.append(_table(shown, rows, found, words).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
+            most = self.samples.most_unseen(1 - side)
+            out.append(_table(shown, rows, found, words, most).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
         return out[0], out[1]
 
     def _told(self, place: int) -> list[Like]:
@@ -197,10 +193,10 @@ class _Sides:
     def _classes_of(self, family: _Family) -> list[Classes]:
         return [self.classes[place].wider() if family.wide else self.classes[place] for place in family.columns]
 
-    def _picked(self, side: int, told: Sequence[Like], wanted: Sequence[bool]) -> tuple[Indices, Like]:
+    def _picked(self, side: int, told: Sequence[Like]) -> tuple[Indices, Like]:
         """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
 
-        wanted: whether a change is to be shown on this side.
+        All are of kinds that are more common here beyond chance.
         """
         best = told[0]
         for each in told[1:]:
@@ -215,10 +211,10 @@ class _Sides:
             alike = [each.similarity(side, row) for each in self.classes]
             np.maximum(nearest, np.mean(alike, axis=0), out=nearest)
 
-        for group, change, asked in zip(self.groups, told, wanted, strict=True):
+        for group, change in zip(self.groups, told, strict=True) if self.named else ():
             shown = any(set(group) <= set(self.families[int(like.family[0])].columns) for like in chosen)
-            free = np.flatnonzero((nearest < 1.0) & (change.ratio > 1.0))
-            if asked and not shown and free.size and len(rows) < _SHOWN:
+            free = np.flatnonzero((nearest < 1.0) & (change.clear > 0.0))
+            if not shown and free.size and len(rows) < _SHOWN:
                 add(int(free[np.argmax(_score(change.rank, nearest)[free])]), change)
         while len(rows) < _SHOWN:
             score = _score(best.rank, nearest)
@@ -254,10 +250,17 @@ def _shares(side: Shown) -> Floats:
     return out
 
 
-def _table(side: Shown, rows: Indices | None = None, found: Like | None = None, words: Sequence[str] = ()) -> pa.Table:
-    """Return some of the rows as they came, with what is said of them."""
+def _table(
+    side: Shown, rows: Indices | None = None, found: Like | None = None, words: Sequence[str] = (), most: float = 0.0
+) -> pa.Table:
+    """Return some of the rows as they came, with what is said of them.
+
+    most: rows of a kind that the other side can have at most if its sample shows none.
+    """
     chosen = np.empty(0, dtype=np.int64) if rows is None else rows
-    nothing = np.empty(0)
+    like = Like(np.empty((6, 0)), np.empty(0, dtype=np.int64)) if found is None else found
+    known = [KNOWN[place] for place in like.known.tolist()]
+    there = [math.ceil(most) if each == "not seen" else round(rows) for each, rows in zip(known, like.there, strict=True)]
     positions = side.state.kept.positions[chosen]
     (batch,) = side.state.kept.table.take(pa.array(chosen)).combine_chunks().to_batches() or (None,)
     features = np.empty((0, side.witness.size))
@@ -265,9 +268,10 @@ def _table(side: Shown, rows: Indices | None = None, found: Like | None = None, 
         features = side.held.fixed_plan.feature_map.transform(side.state.encoding.points(batch)).astype(np.float64)
     more = {
         "_row": pa.array(positions),
-        "_ratio": pa.array(nothing if found is None else found.ratio),
-        "_count": pa.array(np.rint(nothing if found is None else found.here).astype(np.int64)),
-        "_other": pa.array(np.rint(nothing if found is None else found.there).astype(np.int64)),
+        "_ratio": pa.array(like.ratio),
+        "_count": pa.array(np.rint(like.here).astype(np.int64)),
+        "_other": pa.array(there, pa.int64()),
+        "_known": pa.array(known, pa.string()),
         "_like": pa.array(list(words), pa.string()),
         "_witness": pa.array(features @ side.witness),
     }

@@ -18,7 +18,7 @@ from supersample.records.sources.nested import decoded, flat_fields, flattened, 
 __all__ = ["RESERVED", "alike", "conform", "empty_columns", "plain_schema", "promote"]
 
 #: Names of columns that a summary adds to rows.
-RESERVED = ("_row", "_weight", "_share", "_kind", "_witness", "_nearest", "_ratio", "_count", "_other", "_like")
+RESERVED = ("_row", "_weight", "_share", "_kind", "_witness", "_nearest", "_ratio", "_count", "_other", "_known", "_like")
 
 _VIEWS = ("list_view<", "large_list_view<")
 
