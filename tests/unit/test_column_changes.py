@@ -358,3 +358,23 @@ def test_what_a_limit_leaves_out_is_said(first, tmp_path):
     page = first.compare(ss.summarize(table(2, **change), like=first, random_state=1), at_least=0.4).report(tmp_path / "p.html")
     assert "No difference of at least 0.4 found.</p>" in page.read_text()
     assert "no test found a difference of at least 0.4" in page.read_text()
+
+
+def test_the_joint_test_of_one_column_is_one_of_that_column():
+    """Here it says more than the column's own tests; the column is named all the same."""
+    rng = np.random.default_rng(67)
+    left, right = rng.normal(size=(400, 1)), rng.normal(size=(400, 1))
+    right = np.where(rng.random((400, 1)) < 0.5, right, np.sign(right) * np.abs(right) ** 1.25) + 0.1
+    first = ss.summarize(left, 5, 0, random_state=0)
+    found = first.compare(ss.summarize(right, like=first, random_state=1))
+    assert found.joint.pvalue < found.pvalue < 0.01
+    assert [(each.name, each.pvalue) for each in found.columns] == [("x0", found.pvalue)]
+    assert found.changed == ("x0",)
+
+
+def test_large_numbers_are_told_apart():
+    rng = np.random.default_rng(0)
+    first = ss.summarize({"big": rng.integers(10**15, 10**15 + 20, 2_000)}, 5, 0, types={"big": "number"}, random_state=0)
+    found = first.compare(ss.summarize({"big": rng.integers(10**15 + 9, 10**15 + 29, 2_000)}, like=first, random_state=1))
+    before, after = found.columns[0].what.split(";")[0].removeprefix("mean ").split(" -> ")
+    assert float(after) - float(before) == pytest.approx(9, abs=1.5)

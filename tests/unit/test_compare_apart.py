@@ -241,3 +241,15 @@ def test_one_value_among_many_is_counted_in_the_samples():
     assert change.difference == pytest.approx(gap, abs=0.03)
     assert "0.25 " in change.what
     assert change.effective_rows == (5_000.0, 5_000.0)
+
+
+def test_means_and_spreads_are_those_of_all_rows():
+    """Those of the samples differ from them, since the tail is heavy."""
+    rng = np.random.default_rng(0)
+    left, right = (
+        pa.table({"price": rng.lognormal(middle, 1.5, 30_000), "z": rng.normal(size=30_000)}) for middle in (3.0, 3.2)
+    )
+    found = both_ways(*sides(left, right))
+    means = [float(np.mean(side["price"].to_numpy())) for side in (left, right)]
+    told = {each.name: each.what for each in found.columns}["price"]
+    assert told.startswith(f"mean {means[0]:.3g} -> {means[1]:.3g}")

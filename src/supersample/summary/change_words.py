@@ -60,7 +60,7 @@ def _between(text: str, ends: Sequence[float]) -> bool:
 def pair(before: float, after: float) -> str:
     """Write two numbers with the digits that tell them apart."""
     size = max(abs(before), abs(after))
-    digits = min(max(3, 2 + math.ceil(math.log10(size / abs(after - before)))), 12) if math.isfinite(size) else 3
+    digits = min(max(3, 2 + math.ceil(math.log10(size / abs(after - before)))), 17) if math.isfinite(size) else 3
     return f"{amount(before, digits)} -> {amount(after, digits)}"
 
 

@@ -79,12 +79,14 @@ def verdict_of(found: Sequence[Finding], at_least: float) -> Verdict:
 
 
 def findings(
-    left: ColumnProfile, right: ColumnProfile, role: str, *, sampled: Finding, min_count: int, factors: Sequence[ColumnFactors]
-) -> Iterator[Finding]:
+    left: ColumnProfile, right: ColumnProfile, role: str, *, told: Sequence[ColumnProfile], sampled: Finding, min_count: int,
+    factors: Sequence[ColumnFactors],
+) -> Iterator[Finding]:  # fmt: skip
     """Yield the answers about a column, from the profiles of both sides.
 
     factors: of the variances of means, on both sides, where rows depend on each other. sampled: the answer from samples of both
-    sides, which is used for values that are not counted. min_count: values that are rarer on both sides are not named.
+    sides, which is used for values that are not counted. told: the profiles of all rows, which say means and spreads in words:
+    `left` and `right` themselves, unless these are of samples. min_count: values that are rarer on both sides are not named.
     """
     values, absent = (factors[0].values, factors[1].values), (factors[0].missing, factors[1].missing)
     spreads = factors[0].spread, factors[1].spread
@@ -97,9 +99,9 @@ def findings(
         yield sampled._replace(weight=_LOCATION)
     elif role == "number" and _few(left, right):
         yield _of_values(left, right, min_count, values)
-        yield from (each for each in _of_numbers(left, right, min_count, values, spreads) if each.weight == _LOCATION)
+        yield from (each for each in _of_numbers(left, right, told, min_count, values, spreads) if each.weight == _LOCATION)
     elif role == "number":
-        yield from _of_numbers(left, right, min_count, values, spreads)
+        yield from _of_numbers(left, right, told, min_count, values, spreads)
     else:
         yield _of_values(left, right, min_count, values)
 
@@ -183,7 +185,12 @@ def _of_values(left: ColumnProfile, right: ColumnProfile, min_count: int, factor
 
 
 def _of_numbers(
-    left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors, spreads: Factors
+    left: ColumnProfile,
+    right: ColumnProfile,
+    of_all: Sequence[ColumnProfile],
+    min_count: int,
+    factors: Factors,
+    spreads: Factors,
 ) -> Iterator[Finding]:
     counts, lows, highs = _buckets(left, right)
     sizes = [max(int(each.sum()), 1) for each in counts]
@@ -197,8 +204,8 @@ def _of_numbers(
     distance = max(in_range, of_value, replaced)
     told = value if of_value > _MOSTLY * distance else ""
     none = _NONE_IN_COMMON if replaced == 1.0 else ""
-    yield Finding(moved.location, _LOCATION, distance, _moved(left, right, moved.moves))
-    yield Finding(found.spread, _SPREAD, distance, _widened(left, right, found.widens))
+    yield Finding(moved.location, _LOCATION, distance, _moved(of_all[0], of_all[1], moved.moves))
+    yield Finding(found.spread, _SPREAD, distance, _widened(of_all[0], of_all[1], found.widens))
     yield Finding(found.shape, _REST, distance, none or told or "the shape of its distribution", follows=not told)
     with np.errstate(invalid="ignore"):
         gaps = np.append(np.nan_to_num(lows[1:] - highs[:-1]), 0.0)

@@ -20,7 +20,7 @@ from supersample.discrepancy.pair_tests import LEAST
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
-from supersample.profile import ColumnProfile
+from supersample.profile import ColumnProfile, Profile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
@@ -53,7 +53,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
     Those that do not share their encoding and feature maps are compared by their background samples and profiles.
     at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
     """
-    kept = left.kept, right.kept
+    kept, of_all = (left.kept, right.kept), (left.profile, right.profile)
     notes: tuple[Note, ...] = ()
     known = measures_of(left, drained(left)), measures_of(right, drained(right))
     factors = _factors(*known), _factors(*known[::-1])
@@ -80,7 +80,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    answers = _answers((left, right), (first, second), factors)
+    answers = _answers((left, right), of_all, (first, second), factors)
     pvalue, columns, pairs = _changes(answers, joint, at_least)
     unseen = _filled_later((left, right))
     rows = telling_rows(
@@ -149,8 +149,14 @@ class _Answers(NamedTuple):
     dependent: tuple[str, ...]
 
 
-def _answers(states: tuple[Running, Running], streams: tuple[Stream, Stream], factors: tuple[Factors, Factors]) -> _Answers:
-    """Test each column by itself."""
+def _answers(
+    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream],
+    factors: tuple[Factors, Factors],
+) -> _Answers:  # fmt: skip
+    """Test each column by itself.
+
+    of_all: the profiles of all rows, which put means and spreads into words where the states have profiles of samples.
+    """
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
@@ -175,13 +181,13 @@ def _answers(states: tuple[Running, Running], streams: tuple[Stream, Stream], fa
         sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
         out.names.append(name)
         out.mmds.append((mmd, excess))
-        out.findings.append(_findings(states, name, roles[name], sampled, own, rarest))
+        out.findings.append(_findings(states, of_all, name, roles[name], sampled, own, rarest))
         out.effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
         own = [each.of(name) for each in factors]
         out.names.append(name)
         out.mmds.append((0.0, 0.0))
-        out.findings.append(_findings(states, name, "constant", Finding(1.0, 1.0, 0.0, ""), own, rarest))
+        out.findings.append(_findings(states, of_all, name, "constant", Finding(1.0, 1.0, 0.0, ""), own, rarest))
         out.effective.append(_effective(states, name, "constant", own))
     return out._replace(dependent=tuple(dependent))
 
@@ -196,6 +202,8 @@ def _changes(
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
     whole = joint.pvalue if joint.statistic >= at_least**2 else 1.0
     adjusted = weighted_holm(np.array([*(each.pvalue for each in found), *together, whole]), np.array(weights))
+    if len(found) == 1:  # then the joint test is one of this column, too
+        adjusted[0] = adjusted.min()
     total = sum(excess for _, excess in answers.mmds) or 1.0
     changes = [
         ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least), rows)
@@ -219,8 +227,9 @@ def _smaller(answers: _Answers, joint: TestResult, at_least: float) -> tuple[str
 
 
 def _findings(
-    states: tuple[Running, Running], name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors], rarest: int
-) -> list[Finding]:
+    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], name: str, role: str, sampled: Finding,
+    factors: Sequence[ColumnFactors], rarest: int,
+) -> list[Finding]:  # fmt: skip
     """Return the answers about a column: from the profiles of all rows, or from the background samples where there are none.
 
     Profiles count rows, so they say nothing of rows with weights.
@@ -228,7 +237,10 @@ def _findings(
     profiles = _profiles(states, name)
     if profiles is None:
         return [sampled]
-    return list(findings(*profiles, role, sampled=sampled, min_count=rarest, factors=factors))
+    told = [each if whole is None else whole[name] for each, whole in zip(profiles, of_all, strict=True)]
+    if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(profiles, told, strict=True)):
+        told = list(profiles)  # the sides are not read as they were
+    return list(findings(*profiles, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
 
 
 def _profiles(states: tuple[Running, Running], name: str) -> tuple[ColumnProfile, ColumnProfile] | None:

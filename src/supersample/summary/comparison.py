@@ -115,11 +115,12 @@ class Comparison(TestResult):
     pairs: the pairs of columns whose rank correlation changed most, ten at most.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
     whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
-    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike, the largest `_ratio` first; none
-    where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on its side. `_like`: in
-    what they are like it. `_count`, `_other`: how many of them there are on its side and on the other, 0 only if there is none.
-    `_known`: whether these are "exact", or known "about", or rows like it are "not seen" in the sample of the other side, so
-    that `_other` is the most there can be, in 95% of such cases. `_witness`: the difference of mean similarity.
+    left_rows, right_rows: up to ten rows of each side that show what changed, no two alike in all columns, the largest
+    `_ratio` first; none where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on
+    its side. `_like`: in what they are like it. `_count`, `_other`: how many of them there are on its side and on the
+    other, 0 only if there is none. `_known`: whether these are "exact", or known "about", or rows like it are "not seen" in
+    the sample of the other side, so that `_other` is the most there can be, in 95% of such cases. `_witness`: the
+    difference of mean similarity.
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
     at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`. All
     p-values are those of no difference at all: it is the difference found that must be so large, which is no test of the limit.

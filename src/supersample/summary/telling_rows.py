@@ -1,4 +1,4 @@
-"""Rows that show a change: a few of each side, no two alike, with how many times as common rows like them are there.
+"""Rows that show a change: a few of each side, no two alike in all columns, with how many times as common their likes are.
 
 Two rows are alike in some columns if they lie in the same classes of these (`row_classes.py`). For each row, the columns are
 chosen in which rows like it gained most: those that the verdict names, and one more where that tells clearly more.
