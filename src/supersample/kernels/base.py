@@ -87,6 +87,10 @@ class Kernel(ABC):
         """
         return
 
+    def as_sum(self) -> tuple[tuple[float, "Kernel"], ...]:
+        """Return factors and kernels that this kernel is the sum of; by default itself, once."""
+        return ((1.0, self),)
+
     @property
     def has_spectrum(self) -> bool:
         """Whether the kernel is shift-invariant and frequencies can be drawn from its spectral measure."""

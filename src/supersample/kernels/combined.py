@@ -104,6 +104,10 @@ class Sum(Kernel):
             total += factor * kernel.paired(left, right)
         return total
 
+    def as_sum(self) -> tuple[tuple[float, Kernel], ...]:
+        """The terms, and those of terms that are sums themselves."""
+        return tuple((factor * inner, part) for factor, kernel in self.terms for inner, part in kernel.as_sum())
+
     @property
     def has_spectrum(self) -> bool:
         """Whether every term has one."""
