@@ -138,6 +138,11 @@ class Sum(Kernel):
             out[mine] = kernel.frequencies(uniforms[mine], n_inputs)
         return out
 
+    def mean_square_frequency(self, n_inputs: int) -> float:
+        """Return the mean over the terms, each in proportion to its k(x, x)."""
+        total = sum(factor * kernel.k0 * kernel.mean_square_frequency(n_inputs) for factor, kernel in self.terms)
+        return total / self.k0
+
     def spread(self, uniforms: Floats) -> Floats:
         """Draw s from the mixture of the terms' spreads, each divided by its bandwidth unless all terms share one."""
         out = np.empty(uniforms.shape[0])

@@ -117,6 +117,10 @@ class Normalized(Kernel):
         """Draw from the spectral measure of the kernel inside."""
         return self.kernel.frequencies(uniforms, n_inputs)
 
+    def mean_square_frequency(self, n_inputs: int) -> float:
+        """Return that of the kernel inside."""
+        return self.kernel.mean_square_frequency(n_inputs)
+
     def spread(self, uniforms: Floats) -> Floats:
         """Draw from the spread of the kernel inside."""
         return self.kernel.spread(uniforms)
