@@ -342,11 +342,13 @@ def test_bad_counts(taker, count):
     ("call", "words"),
     [
         (lambda: ss.mmd2(GOOD, GOOD, method="fast"), "method must be one of 'exact', 'fourier'"),
-        (lambda: ss.mmd2(GOOD, GOOD, estimator="best"), "estimator must be one of 'biased', 'unbiased', got 'best'"),
+        (lambda: ss.mmd2(GOOD, GOOD, estimator="best"), "estimator must be one of 'biased', 'unbiased', 'paired', got 'best'"),
         (
             lambda: ss.mmd2(GOOD, GOOD, method="linear", estimator="biased"),
             "does not exist for method='linear'; use",
         ),
+        (lambda: ss.mmd2(GOOD, GOOD, estimator="paired"), "estimator='paired' does not exist for method='exact'; use"),
+        (lambda: ss.two_sample_test(GOOD, GOOD, estimator="paired"), "does not exist for method='fourier'; use 'unbiased'"),
         (lambda: ss.two_sample_test(GOOD, GOOD, method="fast"), "method must be one of"),
         (lambda: ss.two_sample_test(GOOD, GOOD, estimator=3), "estimator must be one of"),
         (lambda: ss.two_sample_test(GOOD, GOOD, null="jackknife"), "null must be one of 'permutation', 'bootstrap'"),

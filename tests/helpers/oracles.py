@@ -101,6 +101,28 @@ def fastfood_projections(factors, points):
     return np.concatenate(blocks, axis=1)
 
 
+def printed_linear(x, y, k):
+    """MMD-linear: the mean of h over pairs of consecutive rows (Gretton et al. 2012, Lemma 14); the last odd row is unused."""
+    pairs = min(len(x), len(y)) // 2
+    return math.fsum(_h(k, x[2 * i], y[2 * i], x[2 * i + 1], y[2 * i + 1]) for i in range(pairs)) / pairs
+
+
+def printed_btest(x, y, k):
+    """B-test: the mean of h over ordered pairs, for each block of floor(sqrt(n)) consecutive rows (Zaremba et al. 2013)."""
+    size = max(2, math.isqrt(min(len(x), len(y))))
+    values = []
+    for start in range(0, min(len(x), len(y)) // size * size, size):
+        rows = range(start, start + size)
+        terms = [_h(k, x[a], y[a], x[b], y[b]) for a in rows for b in rows if a != b]
+        values.append(math.fsum(terms) / len(terms))
+    return values
+
+
+def _h(k, x, y, x2, y2):
+    """h((x, y), (x', y')) = k(x, x') + k(y, y') - k(x, y') - k(x', y)."""
+    return k(x, x2) + k(y, y2) - k(x, y2) - k(x2, y)
+
+
 def circular_work(x, y, weight_x=None, weight_y=None):
     """Least work to move one sample of angles into another along the circle: the transport linear programme."""
     a = np.full(len(x), 1 / len(x)) if weight_x is None else np.asarray(weight_x) / np.sum(weight_x)

@@ -93,7 +93,7 @@ def two_sample_test(
     seed = as_seed(random_state)
     kernels = resolve_all(as_family(kernel, bandwidth), samples, seed)
     if chosen_null == "normal":
-        return _normal_test(samples, kernels, method)
+        return _normal_test(samples, kernels, method, chosen)
     if statistic != "mmd":
         return _circular_test(samples, kernels, statistic, order, method, count, n_features, seed)
     by_features = method in ("fourier", "fastfood")
@@ -232,12 +232,13 @@ def _spectral(
     return pvalue, {level: spread * value - shift for level, value in quantiles.items()}
 
 
-def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method) -> TestResult:
+def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method, estimator: Estimator) -> TestResult:
     if len(kernels) > 1:
         raise InputError(
             f"method={method!r} takes one kernel, got a family of {len(kernels)}; use 'exact', 'fourier' or 'fastfood'"
         )
-    values = block_values(samples.x, samples.y, kernels[0], linear=method == "linear")
+    paired = estimator == "paired"
+    values = block_values(samples.x, samples.y, kernels[0], linear=method == "linear", paired=paired)
     if values.size < 2:
         raise InputError(
             f"method={method!r} needs at least two blocks of two rows in each of X and Y, got {samples.x.shape[0]} and "
@@ -257,7 +258,7 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method)
         pvalue=max(pvalue, np.finfo(np.float64).tiny),
         null="normal",
         method=method,
-        estimator="unbiased",
+        estimator=estimator,
         kernel=kernels[0],
         n_x=samples.x.shape[0],
         n_y=samples.y.shape[0],
