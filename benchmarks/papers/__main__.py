@@ -5,13 +5,15 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.papers import criticisms, fastmmd, geometric, herding, reservoir
+from benchmarks.papers import criticisms, fastmmd, fastmmd_plan, geometric, geometric_rule, herding, reservoir
 
 #: Each paper's experiments: a function of the folder to write to, the folder of data sets, and whether to be quick.
 PAPERS: dict[str, Callable[[Path, Path, bool], None]] = {
     "fastmmd": fastmmd.run,
+    "fastmmd-plan": fastmmd_plan.run,
     "criticisms": criticisms.run,
     "geometric": geometric.run,
+    "geometric-rule": geometric_rule.run,
     "herding": herding.run,
     "reservoir": reservoir.run,
 }

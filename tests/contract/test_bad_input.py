@@ -342,11 +342,13 @@ def test_bad_counts(taker, count):
     ("call", "words"),
     [
         (lambda: ss.mmd2(GOOD, GOOD, method="fast"), "method must be one of 'exact', 'fourier'"),
-        (lambda: ss.mmd2(GOOD, GOOD, estimator="best"), "estimator must be one of 'biased', 'unbiased', got 'best'"),
+        (lambda: ss.mmd2(GOOD, GOOD, estimator="best"), "estimator must be one of 'biased', 'unbiased', 'paired', got 'best'"),
         (
             lambda: ss.mmd2(GOOD, GOOD, method="linear", estimator="biased"),
             "does not exist for method='linear'; use",
         ),
+        (lambda: ss.mmd2(GOOD, GOOD, estimator="paired"), "estimator='paired' does not exist for method='exact'; use"),
+        (lambda: ss.two_sample_test(GOOD, GOOD, estimator="paired"), "does not exist for method='fourier'; use 'unbiased'"),
         (lambda: ss.two_sample_test(GOOD, GOOD, method="fast"), "method must be one of"),
         (lambda: ss.two_sample_test(GOOD, GOOD, estimator=3), "estimator must be one of"),
         (lambda: ss.two_sample_test(GOOD, GOOD, null="jackknife"), "null must be one of 'permutation', 'bootstrap'"),
@@ -358,6 +360,32 @@ def test_bad_counts(taker, count):
         (
             lambda: ss.two_sample_test(GOOD, GOOD, method="linear", kernel=[1.0, 2.0]),
             "method='linear' takes one kernel, got a family of 2; use 'exact'",
+        ),
+        (lambda: ss.two_sample_test(GOOD, GOOD, statistic="energy"), "statistic must be one of 'mmd', 'mallows', 'sine'"),
+        (
+            lambda: ss.two_sample_test(GOOD, GOOD, norm=1.0),
+            "norm=1 does not go with statistic='mmd', which is norm=2; use",
+        ),
+        (lambda: ss.two_sample_test(GOOD, GOOD, norm=0.5), "norm must be a number of at least 1, or inf, got 0.5"),
+        (
+            lambda: ss.two_sample_test(GOOD, GOOD, statistic="mallows", method="exact"),
+            "method='exact' does not go with statistic='mallows'; use 'fourier' or 'fastfood', or leave method out",
+        ),
+        (
+            lambda: ss.two_sample_test(GOOD, GOOD, statistic="mallows", method="linear"),
+            "method='linear' does not go with statistic='mallows'",
+        ),
+        (
+            lambda: ss.two_sample_test(GOOD, GOOD, statistic="mallows", null="spectral"),
+            "null='spectral' does not go with statistic='mallows'; use 'permutation', or leave null out",
+        ),
+        (
+            lambda: ss.two_sample_test(GOOD, GOOD, statistic="sine", estimator="unbiased"),
+            "estimator='unbiased' does not go with statistic='sine'; use 'biased', or leave estimator out",
+        ),
+        (
+            lambda: ss.two_sample_test(GOOD, GOOD, statistic="mallows", kernel=lambda a, b: a @ b.T),
+            "needs a shift-invariant kernel",
         ),
         (lambda: Fourier(Gaussian(1.0), 8, form="pair"), "form must be one of 'paired', 'phase'"),
         (lambda: Fourier(Gaussian(1.0), 8, frequencies="halton"), "frequencies must be one of 'independent', 'orthogonal'"),

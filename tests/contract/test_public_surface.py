@@ -45,8 +45,8 @@ def test_every_promised_name_is_there_and_documented():
         "sbq", "wkh",
     }  # fmt: skip
     assert promised <= set(ss.__all__)
-    assert {"Gaussian", "Laplacian", "Matern", "Cauchy", "Sum", "Function"} <= set(ss.kernels.__all__)
-    assert {"Fourier", "Fastfood", "Nystroem", "FeatureMap"} <= set(ss.features.__all__)
+    assert {"Gaussian", "Laplacian", "Matern", "Cauchy", "Sum", "Normalized", "Function"} <= set(ss.kernels.__all__)
+    assert {"Fourier", "Fastfood", "Nystroem", "FeatureMap", "n_features_for"} <= set(ss.features.__all__)
     assert {"Empirical", "GaussianMixture", "Measure", "Uniform"} <= set(ss.measures.__all__)
     for module in (ss, ss.kernels, ss.features, ss.columns, ss.errors, ss.measures):
         for name in module.__all__:

@@ -150,6 +150,7 @@ MADE = {
     "summary-sum-nystroem": partial(
         summary, kernel=ss.kernels.Gaussian(1.0) + 0.5 * ss.kernels.Cauchy(3.0), features="nystroem"
     ),
+    "summary-normalized": partial(summary, kernel=ss.kernels.Normalized(2.0 * ss.kernels.Gaussian(1.5))),
     "summary-fastfood": partial(
         summary, features=ss.features.Fastfood(ss.kernels.Gaussian(1.0), 16, random_state=1), n_features=None
     ),

@@ -1,5 +1,6 @@
 """Slow, obvious twins: each says in the plainest way what the fast code must equal."""
 
+import itertools
 import math
 
 import numpy as np
@@ -100,6 +101,28 @@ def fastfood_projections(factors, points):
     return np.concatenate(blocks, axis=1)
 
 
+def printed_linear(x, y, k):
+    """MMD-linear: the mean of h over pairs of consecutive rows (Gretton et al. 2012, Lemma 14); the last odd row is unused."""
+    pairs = min(len(x), len(y)) // 2
+    return math.fsum(_h(k, x[2 * i], y[2 * i], x[2 * i + 1], y[2 * i + 1]) for i in range(pairs)) / pairs
+
+
+def printed_btest(x, y, k):
+    """B-test: the mean of h over ordered pairs, for each block of floor(sqrt(n)) consecutive rows (Zaremba et al. 2013)."""
+    size = max(2, math.isqrt(min(len(x), len(y))))
+    values = []
+    for start in range(0, min(len(x), len(y)) // size * size, size):
+        rows = range(start, start + size)
+        terms = [_h(k, x[a], y[a], x[b], y[b]) for a in rows for b in rows if a != b]
+        values.append(math.fsum(terms) / len(terms))
+    return values
+
+
+def _h(k, x, y, x2, y2):
+    """h((x, y), (x', y')) = k(x, x') + k(y, y') - k(x, y') - k(x', y)."""
+    return k(x, x2) + k(y, y2) - k(x, y2) - k(x2, y)
+
+
 def circular_work(x, y, weight_x=None, weight_y=None):
     """Least work to move one sample of angles into another along the circle: the transport linear programme."""
     a = np.full(len(x), 1 / len(x)) if weight_x is None else np.asarray(weight_x) / np.sum(weight_x)
@@ -110,6 +133,18 @@ def circular_work(x, y, weight_x=None, weight_y=None):
     moves_in = np.kron(np.ones(len(x)), np.eye(len(y)))
     plan = optimize.linprog(cost.ravel(), A_eq=np.vstack([moves_out, moves_in]), b_eq=np.concatenate([a, b]))
     return plan.fun
+
+
+def circular_ensemble_of(angles, first, norm):
+    """The ensemble with the Mallows distance, a linear programme a frequency; angles: rows x frequencies, first: rows of x."""
+    works = [circular_work(column[first], column[~first]) for column in angles.T]
+    return max(works) if norm == np.inf else np.mean(np.power(works, norm)) ** (1 / norm)
+
+
+def enumerated_pvalue(statistic, m, n):
+    """The exact permutation p-value: the share of all assignments of m + n rows whose statistic reaches the first one's."""
+    values = [statistic(np.isin(np.arange(m + n), chosen)) for chosen in itertools.combinations(range(m + n), m)]
+    return float(np.mean(np.array(values) >= values[0] * (1 - 1e-9)))
 
 
 def mean_features(features, weights=None):

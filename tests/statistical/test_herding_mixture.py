@@ -8,6 +8,7 @@ import functools
 
 import numpy as np
 import pytest
+from benchmarks.papers.geometric_rule import printed_path
 
 import supersample as ss
 from supersample.kernels import Gaussian
@@ -46,3 +47,14 @@ def test_quadrature_falls_faster_than_one_over_n_and_herding_at_about_that():
     assert slope(path(ss.sbq)) < -1.15
     assert slope(path(ss.wkh)) < -1.15
     assert -1.05 < slope(path(ss.herd)) < -0.8
+
+
+def test_equation_5_of_khanna_et_al_as_printed_stalls():
+    """With 2 z in place of z the rule gains little after 20 points; WKH, by the criterion of the proofs, goes on."""
+    mixture, pool = problem()
+    printed = printed_path(pool, 200, mixture, Gaussian(0.5))
+    ours = path(ss.wkh)
+    assert printed[0] == pytest.approx(ours[0])  # the first point is that of the largest z by both
+    assert printed[199] > 0.6 * printed[19]
+    assert ours[199] < 0.1 * ours[19]
+    assert printed[199] > 10 * ours[199]

@@ -26,11 +26,13 @@ TESTS = {
     "spectral family": {"method": "fourier", "null": "spectral", "kernel": [0.3, 1.0, 3.0]},
     "normal block": {"method": "block"},
     "normal linear": {"method": "linear"},
+    "permutation mallows": {"statistic": "mallows"},
+    "permutation mallows worst": {"statistic": "mallows", "norm": np.inf},
 }
 DATA = {"continuous": normal, "tied": tied_grid}
 SIZES = [(200, 200), (50, 500)]
 CASES = [(test, data, sizes) for test in TESTS for data in DATA for sizes in SIZES]
-MAIN_CASES = [case for case in CASES if case[0].endswith(("fourier", "block", "linear"))]
+MAIN_CASES = [case for case in CASES if case[0].endswith(("fourier", "block", "linear", "mallows"))]
 # Nulls that reject less often than stated: few blocks, each skewed to the right, for which Student's t is too wide.
 CONSERVATIVE = {"normal block", "normal linear"}
 REDUCED, WHOLE = 60, 2000

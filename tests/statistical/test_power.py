@@ -1,9 +1,13 @@
-"""Zhao and Meng 2015, figure 7: with 1,024 frequencies FastMMD finds differences as often as the exact MMD does."""
+"""Zhao and Meng 2015, figure 7: with 1,024 frequencies FastMMD finds differences as often as the exact MMD does.
+
+And the tests that section 3.3 of the paper proposes, on other distances around the circle and other norms over frequencies.
+"""
 
 import numpy as np
 import pytest
 from threadpoolctl import threadpool_limits
 
+import oracles
 import supersample as ss
 from zoo import blobs
 
@@ -54,3 +58,39 @@ def test_power_beside_that_of_the_exact_mmd_whole(epsilon, capsys):
     assert min(fast, exact) > 0.05  # the level: a test of no power at all would still fail here
     if epsilon == 3.0:
         assert abs(apart) < 3
+
+
+CIRCULAR = [("mmd", 2.0), ("sine", 1.0), ("sine", np.inf), ("mallows", 1.0), ("mallows", 2.0), ("mallows", np.inf)]
+
+
+def circular_rejections(epsilon, bandwidth, repetitions, n_rows=500):
+    """Return how often each statistic rejects, all on the same pairs of samples: 128 frequencies, 99 permutations."""
+    count = np.zeros(len(CIRCULAR), dtype=int)
+    with threadpool_limits(1):
+        for seed in range(repetitions):
+            rng = np.random.default_rng([seed, 78])
+            x, y = blobs(n_rows, rng), blobs(n_rows, rng, epsilon=epsilon)
+            options = {"kernel": ss.kernels.Gaussian(bandwidth), "n_features": 256, "n_resamples": 99, "random_state": seed}
+            count += [ss.two_sample_test(x, y, statistic=name, norm=norm, **options).rejects(0.05) for name, norm in CIRCULAR]
+    return count
+
+
+def test_circular_tests_find_the_blobs_reduced():
+    """20 pairs at epsilon 6, where means over frequencies reject nearly always: fewer than half has a chance under 1e-6."""
+    found = dict(zip(CIRCULAR, circular_rejections(6.0, 1.0, 20), strict=True))
+    assert min(found[each] for each in CIRCULAR if each[1] < np.inf) > 10
+
+
+@pytest.mark.level
+@pytest.mark.parametrize(("epsilon", "bandwidth", "repetitions"), [(1.0, 1.0, 300), (3.0, 1.0, 150), (4.0, 3.0, 150)])
+def test_circular_tests_beside_mmd_on_the_blobs(epsilon, bandwidth, repetitions, capsys):
+    """At epsilon 1 nothing differs: the 99.9% band of the level. Power is printed, and not asserted."""
+    count = circular_rejections(epsilon, bandwidth, repetitions)
+    with capsys.disabled():
+        rates = zip(CIRCULAR, count / repetitions, strict=True)
+        shown = ", ".join(f"{name} {norm:g} {rate:.1%}" for (name, norm), rate in rates)
+        print(f"blobs, epsilon {epsilon:g}, bandwidth {bandwidth:g}, {repetitions} pairs reject: {shown}")  # noqa: T201
+    if epsilon == 1.0:
+        least, most = oracles.binomial_band(repetitions, 0.05, 0.999)
+        assert least <= count.min()
+        assert count.max() <= most

@@ -62,6 +62,25 @@ def first_entry():
     }
 
 
+def weighted_median():
+    def search(values, weights, bins=8):
+        return np.array(values), np.array(weights), min(values), max(values), 0.5 * sum(weights), np.full(bins, 7.0)
+
+    return {
+        "one value": search([3, 3, 3], [1.0, 2.0, 3.0]),
+        "the heaviest": search([-2, 5, 1], [1.0, 9.0, 1.0]),
+        "the least of an interval": search([0, 4], [1.0, 1.0]),
+        "more values than bins": search([900, -700, 13, 14, 15, -3], [1.0, 2.0, 1.0, 1.0, 1.0, 1.5], bins=2),
+        "weights that round below half": (np.array([0, 1]), np.array([0.5, 0.5]), 0, 1, 1.5, np.full(2, 7.0)),
+    }
+
+
+def least_work():
+    order, lengths = np.random.default_rng(0).permutation(7), np.abs(normal(7))
+    labels = np.array([[1, 1, 1, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 1]], dtype=np.int8)
+    return {"two assignments": (order, lengths, labels, 4, 3, np.full(7, 7), np.full(4, 7.0), np.full(2, 7.0))}
+
+
 def row_spans():
     texts = {
         "lines": b"a,b\nc,d\n", "no line end": b"a\nb", "empty lines": b"\n\r\na\r\n\nb\n", "quoted": b'"a""\n",b\nc,"d"\r\n',
@@ -346,6 +365,8 @@ def norms():
 
 
 CASES = {
+    "circle.weighted_median": weighted_median,
+    "circle.least_work": least_work,
     "criticisms.first_entry": first_entry,
     "csv_rows.row_spans": row_spans,
     "distances.squared_l2_row": squared_l2_row,

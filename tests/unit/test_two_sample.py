@@ -209,3 +209,61 @@ def test_a_statistic_that_is_no_number_is_never_taken_for_a_difference():
     x = np.random.default_rng(0).normal(size=(30, 2))
     with pytest.raises(ss.errors.InputError, match="kernel must give a finite discrepancy between X and Y"):
         ss.two_sample_test(x, x + 1.0, kernel=Broken(1.0), method="exact", n_resamples=99, random_state=0)
+
+
+CIRCULAR = [("mallows", 1.0), ("mallows", np.inf), ("sine", 1.0)]
+
+
+@pytest.mark.parametrize("method", ["fourier", "fastfood"])
+@pytest.mark.parametrize(("statistic", "norm"), CIRCULAR)
+def test_circular_tests_repeat_and_find_what_differs(statistic, norm, method):
+    rng = np.random.default_rng(13)
+    x, y = rng.normal(size=(90, 3)), rng.normal(1.0, 1.0, size=(70, 3))
+    options = {"statistic": statistic, "norm": norm, "method": method, **QUICK}
+    first, second = (ss.two_sample_test(x, y, **options) for _ in range(2))
+    assert first == second
+    assert first != ss.two_sample_test(x, y, **{**options, "random_state": 1})
+    assert first.pvalue == 1 / 50  # no statistic of 49 permutations reaches the observed one
+    assert ss.two_sample_test(x[:45], x[45:], **options).pvalue > 0.05
+    assert (first.distance, first.norm, first.null, first.n_resamples) == (statistic, norm, "permutation", 49)
+
+
+@pytest.mark.parametrize(("statistic", "norm"), CIRCULAR)
+@pytest.mark.parametrize("name", sorted(zoo.ZOO))
+def test_circular_tests_of_every_hard_distribution_give_a_pvalue(statistic, norm, name):
+    rng = np.random.default_rng(1)
+    x, y = zoo.ZOO[name](60, rng), zoo.ZOO[name](35, rng)
+    result = ss.two_sample_test(x, y, statistic=statistic, norm=norm, **QUICK)
+    assert 0 < result.pvalue <= 1
+    assert np.isfinite(result.statistic)
+
+
+@pytest.mark.parametrize(("statistic", "norm"), CIRCULAR)
+def test_circular_tests_of_rows_that_do_not_vary_give_one(statistic, norm):
+    x, y = np.full((30, 2), 0.1), np.full((47, 2), 0.1)
+    result = ss.two_sample_test(x, y, kernel=ss.kernels.Gaussian(1.0), statistic=statistic, norm=norm, **QUICK)
+    assert result.pvalue == 1.0
+    assert result.statistic == pytest.approx(0.0, abs=1e-12)
+
+
+def test_a_family_of_circular_statistics_takes_the_largest_and_maximises_its_null():
+    rng = np.random.default_rng(5)
+    x, y = rng.normal(size=(60, 2)), rng.normal(0.3, 1.0, size=(80, 2))
+    options = {"statistic": "mallows", "norm": 1.0, "n_features": 64, "n_resamples": 199, "random_state": 0}
+    family = ss.two_sample_test(x, y, kernel=[0.3, 1.0, 4.0], **options)
+    singles = [ss.two_sample_test(x, y, kernel=ss.kernels.Gaussian(width), **options) for width in (0.3, 1.0, 4.0)]
+    statistics = [single.statistic for single in singles]
+    assert [value for _, value in family.family_statistics] == pytest.approx(statistics)
+    assert family.kernel == singles[int(np.argmax(statistics))].kernel
+    for level, quantile in family.null_quantiles.items():  # the same assignments: a maximum is at least each of them
+        assert quantile >= max(single.null_quantiles[level] for single in singles) * (1 - 1e-12)
+
+
+def test_a_circular_result_says_what_was_done():
+    x, y = np.random.default_rng(14).normal(size=(2, 40, 2))
+    text = str(ss.two_sample_test(x, y, statistic="mallows", norm=np.inf, **QUICK))
+    assert "circular ensemble, mallows distance, fourier, 64 features" in text
+    assert "norm inf over frequencies" in text
+    assert "MMD" not in text
+    assert "permutation, 49 resamples" in text
+    assert ss.two_sample_test(x, y, **QUICK).norm is None

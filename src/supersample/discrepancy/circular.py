@@ -12,12 +12,13 @@ from supersample._random import as_seed
 from supersample._threads import cut
 from supersample._typing import Floats, PointsLike, RandomState, Weights
 from supersample._validation import check_count, check_weights, choose, shares
-from supersample.discrepancy.two_samples import pool, resolve_all, wave_map
+from supersample.discrepancy.two_samples import TwoSamples, pool, resolve_all, wave_map
 from supersample.errors import InputError
+from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 
-__all__ = ["circular_discrepancy", "circular_ensemble"]
+__all__ = ["Distance", "check_norm", "circular_discrepancy", "circular_ensemble", "over_frequencies", "projection"]
 
 Distance = Literal["sine", "mallows"]
 
@@ -78,13 +79,30 @@ def circular_ensemble(
     True
     """
     choose(distance, "distance", ("sine", "mallows"))
-    if isinstance(norm, bool) or not isinstance(norm, int | float | np.integer | np.floating) or not norm >= 1:
-        raise InputError(f"norm must be a number of at least 1, or inf, got {norm!r}")
+    check_norm(norm)
     samples = pool(X, Y, min_rows=1)
     seed = as_seed(random_state)
     (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, seed)
     count = check_count(n_frequencies, "n_frequencies")
-    frequencies = wave_map(resolved, "fourier", 2 * count, samples, seed).frequency_matrix(samples.x.shape[1])
+    rows, frequencies = projection(samples, wave_map(resolved, "fourier", 2 * count, samples, seed))
+    m, n = samples.x.shape[0], samples.y.shape[0]
+    signed = np.concatenate([np.full(m, 1.0 / m), np.full(n, -1.0 / n)])
+    values = np.concatenate(
+        [_discrepancies(rows @ frequencies[:, part], signed, distance) for part in cut(count, _FREQUENCIES_AT_A_TIME)]
+    )
+    return float(over_frequencies(values[:, None], norm, resolved.k0)[0])
+
+
+def check_norm(norm: object) -> float:
+    """Return the order of a norm over frequencies; refuse what is none."""
+    if isinstance(norm, bool) or not isinstance(norm, int | float | np.integer | np.floating) or not norm >= 1:
+        raise InputError(f"norm must be a number of at least 1, or inf, got {norm!r}")
+    return float(norm)
+
+
+def projection(samples: TwoSamples, feature_map: RandomFourier) -> tuple[Floats, Floats]:
+    """Return the pooled rows and the frequencies, one a column; their product holds the angles."""
+    frequencies = feature_map.frequency_matrix(samples.x.shape[1])
     with np.errstate(over="ignore", invalid="ignore"):
         rows = samples.rows(0, samples.n) - samples.origin
         reach = float(np.linalg.norm(rows, axis=1).max() * np.linalg.norm(frequencies, axis=0).max())
@@ -93,17 +111,18 @@ def circular_ensemble(
             "X and Y must lie so near that float64 holds their distances in bandwidths, and do not; scale them, or pass a "
             "kernel with a larger bandwidth"
         )
-    m, n = samples.x.shape[0], samples.y.shape[0]
-    signed = np.concatenate([np.full(m, 1.0 / m), np.full(n, -1.0 / n)])
-    values = np.concatenate(
-        [_discrepancies(rows @ frequencies[:, part], signed, distance) for part in cut(count, _FREQUENCIES_AT_A_TIME)]
-    )
-    scale = np.sqrt(resolved.k0)
-    largest = float(values.max())
-    if np.isinf(norm) or largest == 0.0:
-        return float(scale * largest)
+    return rows, frequencies
+
+
+def over_frequencies(values: Floats, norm: float, k0: float) -> Floats:
+    """Combine discrepancies (frequencies x assignments) by the norm over frequencies, the mean in place of the sum."""
+    scale = np.sqrt(k0)
+    largest = values.max(axis=0)
+    if np.isinf(norm):
+        return np.asarray(scale * largest)
     # Relative to the largest, since high powers of small numbers underflow.
-    return float(scale * largest * np.mean((values / largest) ** norm) ** (1.0 / norm))
+    shares = values / np.where(largest > 0.0, largest, 1.0)
+    return np.asarray(scale * largest * np.mean(shares**norm, axis=0) ** (1.0 / norm))
 
 
 def _discrepancies(angles: Floats, signed: Weights, distance: str) -> Floats:

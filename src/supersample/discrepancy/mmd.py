@@ -20,7 +20,7 @@ from supersample.kernels.bandwidth import Bandwidth
 __all__ = ["METHODS", "Estimator", "Method", "choose_estimator", "mmd2"]
 
 Method = Literal["exact", "fourier", "fastfood", "block", "linear"]
-Estimator = Literal["biased", "unbiased"]
+Estimator = Literal["biased", "unbiased", "paired"]
 METHODS = ("exact", "fourier", "fastfood", "block", "linear")
 
 _TILE_COLUMNS = 1024
@@ -43,14 +43,16 @@ def mmd2(
 
     MMD^2 = mean k(x, x') + mean k(y, y') - 2 mean k(x, y) (Zhao and Meng 2015, eq. 1 and appendix A). "biased" includes pairs
     of a row with itself and is never negative; "unbiased" leaves them out, and its mean is the discrepancy of the
-    distributions. The default is "biased", and "unbiased" for "block" and "linear", the only estimator of these.
+    distributions. The default is "biased", and "unbiased" for "block" and "linear", which have no biased one.
+    "paired", for "block" and "linear" only, also leaves out k(x_i, y_i) and rows that fill no block, as printed in Gretton et
+    al. 2012, Lemma 14, and Zaremba et al. 2013. It is for comparison with them: "unbiased" has the same mean and less variance.
 
     method:
         exact: all pairs, in blocks on all cores; O((m + n)^2 d) time, memory independent of m and n.
         fourier, fastfood: the means of `n_features` random features (Zhao and Meng 2015, Algorithm 1; two features are one
             frequency of the paper); O((m + n) d D), or D log d in place of d D.
-        block: the mean over blocks of about sqrt(min(m, n)) rows (B-test, Zaremba et al. 2013); O((m + n)^1.5 d).
-        linear: the same with two rows a block (MMD-linear, but all rows are used when m and n differ); O((m + n) d).
+        block: the mean over blocks of about sqrt(min(m, n)) rows, each row in one (B-test); O((m + n)^1.5 d).
+        linear: the same with two rows a block, or more of the larger sample (MMD-linear); O((m + n) d).
     kernel: a name, with `bandwidth`, a kernel, or a function of two arrays; a "median" bandwidth is taken from the pooled rows.
     weight_x, weight_y: a weight for each row, not for "block" and "linear".
     random_state: draws the frequencies, and the rows that the median distance is taken from; without it, these are always the
@@ -63,7 +65,7 @@ def mmd2(
     """
     method = choose(method, "method", METHODS)  # type: ignore[assignment]
     chosen = choose_estimator(estimator, method)
-    samples = pool(X, Y, min_rows=2 if chosen == "unbiased" else 1)
+    samples = pool(X, Y, min_rows=1 if chosen == "biased" else 2)
     seed = as_seed(random_state)
     wx = None if weight_x is None else check_weights(weight_x, samples.x.shape[0], "weight_x")
     wy = None if weight_y is None else check_weights(weight_y, samples.y.shape[0], "weight_y")
@@ -75,19 +77,21 @@ def mmd2(
         feature_map = wave_map(resolved, method, check_count(n_features, "n_features"), samples, seed)
         left = MeanEmbedding(feature_map).update(samples.x, wx)
         right = MeanEmbedding(feature_map).update(samples.y, wy)
-        return left.mmd2(right, estimator=chosen)
+        return left.mmd2(right, estimator="unbiased" if chosen == "unbiased" else "biased")
     if wx is not None or wy is not None:
         raise InputError(f"weight_x and weight_y do not go with method={method!r}; use 'exact', 'fourier' or 'fastfood'")
-    return float(block_values(samples.x, samples.y, resolved, linear=method == "linear").mean())
+    paired = chosen == "paired"
+    return float(block_values(samples.x, samples.y, resolved, linear=method == "linear", paired=paired).mean())
 
 
 def choose_estimator(estimator: str | None, method: str) -> Estimator:
     """Return the given estimator, or the method's default; refuse one that the method does not have."""
-    only_unbiased = method in ("block", "linear")
+    in_blocks = method in ("block", "linear")
     if estimator is None:
-        return "unbiased" if only_unbiased else "biased"
-    if choose(estimator, "estimator", ("biased", "unbiased")) == "biased" and only_unbiased:
-        raise InputError(f"estimator='biased' does not exist for method={method!r}; use 'unbiased' or leave it out")
+        return "unbiased" if in_blocks else "biased"
+    chosen = choose(estimator, "estimator", ("biased", "unbiased", "paired"))
+    if chosen == ("biased" if in_blocks else "paired"):
+        raise InputError(f"estimator={chosen!r} does not exist for method={method!r}; use 'unbiased' or leave it out")
     return estimator  # type: ignore[return-value]
 
 

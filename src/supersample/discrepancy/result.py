@@ -20,10 +20,11 @@ QUANTILES = (0.5, 0.9, 0.95, 0.99)
 class TestResult:
     """The result of a two-sample test: the distance between the samples, and its p-value.
 
-    statistic: MMD^2 by the test's method; for a family of kernels, the largest.
+    statistic: MMD^2 by the test's method, or the ensemble of circular discrepancies; for a family of kernels, the largest.
     pvalue: the probability of a statistic at least as large if both samples came from one population; never 0.
     null_quantiles: statistic values that the null distribution stays below with the given probability.
     kernel: the kernel used, bandwidth included; for a family, the one with the largest statistic.
+    distance, norm: the statistic's name, and for "mallows" and "sine" the order of the norm over frequencies.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -47,6 +48,8 @@ class TestResult:
     n_features: int | None = None
     null_quantiles: Mapping[float, float] = field(default_factory=dict)
     family_statistics: tuple[tuple[Kernel, float], ...] = ()
+    distance: str = "mmd"
+    norm: float | None = None
 
     def rejects(self, level: float = 0.05) -> bool:
         """Return whether the samples differ at this level, the probability of rejecting samples that do not differ."""
@@ -61,9 +64,11 @@ class TestResult:
         verdict = "differ" if self.rejects() else "show no difference"
         how = f"{self.method}, {self.n_features} features" if self.n_features else self.method
         null = f"{self.null}, {self.n_resamples} resamples" if self.n_resamples else self.null
+        measure = "MMD" if self.norm is None else f"circular ensemble, {self.distance} distance"
+        unit = f"{self.estimator} MMD^2" if self.norm is None else f"norm {self.norm:g} over frequencies"
         lines = [
-            f"Two-sample test (MMD, {how}): the samples {verdict} at the 5% level",
-            f"  statistic  {self.statistic:.6g}  ({self.estimator} MMD^2)",
+            f"Two-sample test ({measure}, {how}): the samples {verdict} at the 5% level",
+            f"  statistic  {self.statistic:.6g}  ({unit})",
             f"  p-value    {self.pvalue:.4g}  (null: {null})",
             f"  sizes      {self.n_x:,} and {self.n_y:,}",
             f"  kernel     {self.kernel!r}"

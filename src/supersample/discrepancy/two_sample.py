@@ -11,7 +11,9 @@ from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_count, choose
 from supersample.discrepancy import weighted_chi2
 from supersample.discrepancy.blocks import block_values
+from supersample.discrepancy.circular import check_norm
 from supersample.discrepancy.mmd import METHODS, Estimator, Method, choose_estimator
+from supersample.discrepancy.resampled_circular import observed_and_permuted, resampled_ensembles
 from supersample.discrepancy.resampled_mmd import ExactSums, FeatureSums, ResampledSums
 from supersample.discrepancy.result import QUANTILES, TestResult
 from supersample.discrepancy.two_samples import TwoSamples, pool, resolve_all
@@ -22,6 +24,7 @@ from supersample.kernels.bandwidth import Bandwidth
 __all__ = ["two_sample_test"]
 
 Null = Literal["permutation", "bootstrap", "spectral", "normal"]
+Statistic = Literal["mmd", "mallows", "sine"]
 
 #: Statistics closer than this share of their size are ties up to rounding; ties count against rejection.
 _TIE = 1e-5
@@ -36,11 +39,13 @@ def two_sample_test(
     method: Method = "fourier",
     null: Null | None = None,
     estimator: Estimator | None = None,
+    statistic: Statistic = "mmd",
+    norm: float = 2.0,
     n_resamples: int = 999,
     n_features: int = 1024,
     random_state: RandomState = None,
 ) -> TestResult:
-    """Test whether two samples come from one population, by their maximum mean discrepancy.
+    """Test whether two samples come from one population, by their maximum mean discrepancy or an ensemble of circular ones.
 
     The tests are those of Zhao and Meng 2015, section 4.4.
 
@@ -58,6 +63,14 @@ def two_sample_test(
         statistic is the largest MMD^2 over the family and the null distribution is maximised in the same way, so the level
         holds. A "median" bandwidth comes from the pooled rows, whatever their sample.
 
+    statistic: what is compared with its null.
+        mmd (the default): the squared maximum mean discrepancy.
+        mallows, sine: the ensemble of circular discrepancies with this distance, as `circular_ensemble` computes it; the
+            statistics that Zhao and Meng propose in section 3.3. For "fourier" and "fastfood", with the permutation null only.
+            O(n) for each frequency and resample; a byte for each row and resample.
+    norm: how "mallows" and "sine" combine the frequencies: 1 is the mean, inf the worst frequency. "mmd" is "sine" with norm 2,
+        squared, and takes no other norm.
+
     The p-value of a resampled null is (1 + #{null >= observed}) / (1 + n_resamples); no p-value is ever 0.
 
     >>> import numpy as np
@@ -69,15 +82,20 @@ def two_sample_test(
     False
     """
     choose(method, "method", METHODS)
+    choose(statistic, "statistic", ("mmd", "mallows", "sine"))
     chosen = choose_estimator(estimator, method)
     chosen_null = _choose_null(null, method)
+    order = check_norm(norm)
+    _check_statistic(statistic, order, method, chosen_null, chosen)
     count = check_count(n_resamples, "n_resamples")
     check_count(n_features, "n_features")
     samples = pool(X, Y, min_rows=2)
     seed = as_seed(random_state)
     kernels = resolve_all(as_family(kernel, bandwidth), samples, seed)
     if chosen_null == "normal":
-        return _normal_test(samples, kernels, method)
+        return _normal_test(samples, kernels, method, chosen)
+    if statistic != "mmd":
+        return _circular_test(samples, kernels, statistic, order, method, count, n_features, seed)
     by_features = method in ("fourier", "fastfood")
     sums: ResampledSums = (
         FeatureSums(samples, kernels, method, n_features, seed) if by_features else ExactSums(samples, kernels)
@@ -121,6 +139,58 @@ def _choose_null(null: str | None, method: str) -> str:
     return null
 
 
+def _check_statistic(statistic: str, norm: float, method: str, null: str, estimator: str) -> None:
+    """Refuse what a statistic does not go with."""
+    if statistic == "mmd":
+        if norm != 2.0:
+            raise InputError(f"norm={norm:g} does not go with statistic='mmd', which is norm=2; use 'sine' or 'mallows'")
+        return
+    for name, given, fitting in (
+        ("method", method, ("fourier", "fastfood")),
+        ("null", null, ("permutation",)),
+        ("estimator", estimator, ("biased",)),
+    ):
+        if given not in fitting:
+            allowed = " or ".join(map(repr, fitting))
+            raise InputError(f"{name}={given!r} does not go with statistic={statistic!r}; use {allowed}, or leave {name} out")
+
+
+def _circular_test(
+    samples: TwoSamples,
+    kernels: Sequence[Kernel],
+    statistic: Literal["mallows", "sine"],
+    norm: float,
+    method: Method,
+    n_resamples: int,
+    n_features: int,
+    seed: Seed,
+) -> TestResult:
+    labels = observed_and_permuted(samples, n_resamples, seed)
+    found = np.stack(
+        resampled_ensembles(
+            samples, kernels, labels, distance=statistic, norm=norm, method=method, n_features=n_features, seed=seed
+        )
+    )
+    best = int(np.argmax(found[:, 0]))
+    values = found[:, 1:].max(axis=0)
+    return TestResult(
+        statistic=float(found[best, 0]),
+        pvalue=_resampled_pvalue(float(found[best, 0]), values),
+        null="permutation",
+        method=method,
+        estimator="biased",
+        kernel=kernels[best],
+        n_x=samples.x.shape[0],
+        n_y=samples.y.shape[0],
+        n_resamples=n_resamples,
+        n_features=n_features,
+        null_quantiles={level: float(np.quantile(values, level)) for level in QUANTILES},
+        family_statistics=tuple(zip(kernels, found[:, 0].tolist(), strict=True)) if len(kernels) > 1 else (),
+        distance=statistic,
+        norm=norm,
+    )
+
+
 def _null_values(sums: ResampledSums, null: str, count: int, m: int, n: int, estimator: Estimator, seed: Seed) -> Floats:
     """Return `count` statistics from the null distribution, each the largest over the family."""
     if null == "permutation":
@@ -162,12 +232,13 @@ def _spectral(
     return pvalue, {level: spread * value - shift for level, value in quantiles.items()}
 
 
-def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method) -> TestResult:
+def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method, estimator: Estimator) -> TestResult:
     if len(kernels) > 1:
         raise InputError(
             f"method={method!r} takes one kernel, got a family of {len(kernels)}; use 'exact', 'fourier' or 'fastfood'"
         )
-    values = block_values(samples.x, samples.y, kernels[0], linear=method == "linear")
+    paired = estimator == "paired"
+    values = block_values(samples.x, samples.y, kernels[0], linear=method == "linear", paired=paired)
     if values.size < 2:
         raise InputError(
             f"method={method!r} needs at least two blocks of two rows in each of X and Y, got {samples.x.shape[0]} and "
@@ -187,7 +258,7 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method)
         pvalue=max(pvalue, np.finfo(np.float64).tiny),
         null="normal",
         method=method,
-        estimator="unbiased",
+        estimator=estimator,
         kernel=kernels[0],
         n_x=samples.x.shape[0],
         n_y=samples.y.shape[0],

@@ -5,6 +5,7 @@ from supersample.kernels.base import Kernel
 from supersample.kernels.combined import Sum
 from supersample.kernels.function import Function
 from supersample.kernels.named import KernelLike, as_family, as_kernel, register
+from supersample.kernels.normalized import Normalized
 from supersample.kernels.product import Laplacian
 from supersample.kernels.radial import Cauchy, Gaussian, Matern, Radial
 from supersample.kernels.stationary import Stationary
@@ -17,6 +18,7 @@ __all__ = [
     "KernelLike",
     "Laplacian",
     "Matern",
+    "Normalized",
     "Radial",
     "Stationary",
     "Sum",

@@ -87,6 +87,10 @@ class Kernel(ABC):
         """
         return
 
+    def as_sum(self) -> tuple[tuple[float, "Kernel"], ...]:
+        """Return factors and kernels that this kernel is the sum of; by default itself, once."""
+        return ((1.0, self),)
+
     @property
     def has_spectrum(self) -> bool:
         """Whether the kernel is shift-invariant and frequencies can be drawn from its spectral measure."""
@@ -105,6 +109,10 @@ class Kernel(ABC):
     def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
         """Map points of the unit cube (n x (n_inputs + n_uniforms)) to draws from the spectral measure (n x n_inputs)."""
         raise InputTypeError(self._without("spectral measure"))
+
+    def mean_square_frequency(self, n_inputs: int) -> float:
+        """Return the mean of |w|^2 over the spectral measure, which may be infinite."""
+        raise InputTypeError(f"{self!r} does not say what the mean square of its frequencies is; use another kernel")
 
     def spread(self, uniforms: Floats) -> Floats:
         """Map uniforms (n x n_uniforms) to draws of s, the length of a frequency relative to a standard normal's.

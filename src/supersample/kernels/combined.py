@@ -104,6 +104,10 @@ class Sum(Kernel):
             total += factor * kernel.paired(left, right)
         return total
 
+    def as_sum(self) -> tuple[tuple[float, Kernel], ...]:
+        """The terms, and those of terms that are sums themselves."""
+        return tuple((factor * inner, part) for factor, kernel in self.terms for inner, part in kernel.as_sum())
+
     @property
     def has_spectrum(self) -> bool:
         """Whether every term has one."""
@@ -133,6 +137,11 @@ class Sum(Kernel):
         for kernel, mine in self._chosen(uniforms[:, -1]):
             out[mine] = kernel.frequencies(uniforms[mine], n_inputs)
         return out
+
+    def mean_square_frequency(self, n_inputs: int) -> float:
+        """Return the mean over the terms, each in proportion to its k(x, x)."""
+        total = sum(factor * kernel.k0 * kernel.mean_square_frequency(n_inputs) for factor, kernel in self.terms)
+        return total / self.k0
 
     def spread(self, uniforms: Floats) -> Floats:
         """Draw s from the mixture of the terms' spreads, each divided by its bandwidth unless all terms share one."""

@@ -34,6 +34,10 @@ class Laplacian(Stationary):
         np.negative(distances, out=distances)
         np.exp(distances, out=distances)
 
+    def mean_square_frequency(self, n_inputs: int) -> float:
+        """Infinite: a Cauchy frequency has no mean square."""
+        return np.inf
+
     def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
         """Return independent Cauchy frequencies for each column."""
         return self.scale(np.tan(np.pi * (uniforms[:, :n_inputs] - 0.5)))

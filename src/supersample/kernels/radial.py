@@ -15,7 +15,7 @@ from scipy import special
 
 from supersample._stored import NUMBER, stored
 from supersample._typing import Floats
-from supersample.errors import InputError
+from supersample.errors import InputError, InputTypeError
 from supersample.kernels.bandwidth import BANDWIDTH
 from supersample.kernels.stationary import Stationary
 
@@ -48,6 +48,15 @@ class Radial(Stationary):
     def spread(self, uniforms: Floats) -> Floats:
         """Map uniforms (n x n_uniforms) to draws of s, which rise with the first uniform; the Gaussian kernel has s = 1."""
 
+    @property
+    def mean_square_spread(self) -> float:
+        """The mean of s^2, which may be infinite."""
+        raise InputTypeError(f"{self!r} does not say what the mean of s^2 is; give its class a mean_square_spread")
+
+    def mean_square_frequency(self, n_inputs: int) -> float:
+        """Return E s^2 times the sum over columns of 1 / bandwidth^2."""
+        return self.mean_square_spread * float((self.scale(np.ones((1, n_inputs))) ** 2).sum())
+
     def frequencies(self, uniforms: Floats, n_inputs: int) -> Floats:
         """Return s g / bandwidth, g from the first `n_inputs` columns of `uniforms` and s from the next."""
         directions = special.ndtri(uniforms[:, :n_inputs])
@@ -73,6 +82,11 @@ class Gaussian(Radial):
         """None: s is not random."""
         return 0
 
+    @property
+    def mean_square_spread(self) -> float:
+        """s = 1."""
+        return 1.0
+
     def spread(self, uniforms: Floats) -> Floats:
         """s = 1."""
         return np.ones(uniforms.shape[0])
@@ -91,6 +105,11 @@ class Cauchy(Radial):
         """1 / (1 + r^2)."""
         distances += 1.0
         np.reciprocal(distances, out=distances)
+
+    @property
+    def mean_square_spread(self) -> float:
+        """E s^2 = 2."""
+        return 2.0
 
     def spread(self, uniforms: Floats) -> Floats:
         """s^2 = 2 Exp(1), since 1 / (1 + r^2) is the mean of exp(-t r^2) over t from Exp(1)."""
@@ -134,6 +153,11 @@ class Matern(Radial):
             distances *= decay
         else:
             distances[...] = (1.0 + distances + distances * distances / 3.0) * decay
+
+    @property
+    def mean_square_spread(self) -> float:
+        """E 2 nu / chi^2_{2 nu} = nu / (nu - 1), infinite for nu = 1/2."""
+        return self.nu / (self.nu - 1.0) if self.nu > 1.0 else np.inf
 
     def spread(self, uniforms: Floats) -> Floats:
         """s^2 = 2 nu / chi^2_{2 nu}; taken from the upper tail, so that s rises with the uniform as for the other kernels."""

@@ -11,7 +11,7 @@ from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Mask, PointsLike, RandomState
 from supersample._validation import check_count, check_points
 from supersample.errors import InputError
-from supersample.kernels import Kernel, KernelLike, Sum, as_kernel
+from supersample.kernels import Kernel, KernelLike, as_kernel
 
 if TYPE_CHECKING:
     from supersample.measures.empirical import Empirical
@@ -56,7 +56,7 @@ class Measure(ABC):
 
     def is_exact(self, kernel: KernelLike) -> bool:
         """Whether z and E of this kernel are exact; if not, `sampled` replaces the measure by draws."""
-        return all(self._is_closed(term) for _, term in _terms(as_kernel(kernel)))
+        return all(self._is_closed(term) for _, term in as_kernel(kernel).as_sum())
 
     def mean_embedding(self, kernel: KernelLike, points: PointsLike) -> Floats:
         """Return z(y) = E k(x, y) for each row y, in blocks on all cores.
@@ -68,7 +68,7 @@ class Measure(ABC):
 
         def work(part: slice) -> Floats:
             total = np.zeros(part.stop - part.start)
-            for factor, term in _terms(resolved):
+            for factor, term in resolved.as_sum():
                 total += factor * self._embed(term, rows[part])
             return total
 
@@ -76,7 +76,7 @@ class Measure(ABC):
 
     def energy(self, kernel: KernelLike) -> float:
         """Return E = E k(x, x'), for two independent draws of the measure."""
-        return float(sum(factor * self._energy(term) for factor, term in _terms(self._checked(kernel))))
+        return float(sum(factor * self._energy(term) for factor, term in self._checked(kernel).as_sum()))
 
     def contains(self, points: PointsLike) -> Mask:
         """Return for each row whether the measure can have mass there: everywhere, unless it is bounded."""
@@ -96,14 +96,10 @@ class Measure(ABC):
         resolved = as_kernel(kernel)
         resolved.require_resolved()
         resolved.check_width(self.dimension)
-        for _, term in _terms(resolved):
+        for _, term in resolved.as_sum():
             if not self._is_closed(term):
                 raise InputError(
                     f"{type(self).__name__} in {plural(self.dimension, 'dimension')} has no closed form for "
                     f"kernel {term!r}; use measure.sampled(n, random_state) in its place, where draws stand for the measure"
                 )
         return resolved
-
-
-def _terms(kernel: Kernel) -> tuple[tuple[float, Kernel], ...]:
-    return kernel.terms if isinstance(kernel, Sum) else ((1.0, kernel),)
