@@ -48,7 +48,7 @@ CONSTANT = [
 ]
 
 
-@pytest.mark.parametrize("kernel", [*VARYING, *CONSTANT], ids=str)
+@pytest.mark.parametrize("kernel", [*VARYING, *CONSTANT])
 def test_values_are_those_of_the_formula(kernel):
     scaled = Normalized(kernel)
     expected = kernel(ROWS, OTHERS) / np.sqrt(np.outer(np.diag(kernel(ROWS)), np.diag(kernel(OTHERS))))
