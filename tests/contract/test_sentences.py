@@ -8,6 +8,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.spatial.distance import cdist
 
 import supersample as ss
 from oddities import with_groups, with_oddities
@@ -126,13 +127,13 @@ def test_shares_of_prototypes_and_criticisms_of_a_merge(merged):
 
 def check_shares(summary, points, shares):
     view = view_of(summary)
-    near = np.linalg.norm(points[:, None] - points[summary.prototypes["_row"].to_numpy()], axis=2)
+    near = cdist(points, points[summary.prototypes["_row"].to_numpy()])
     own = np.bincount(near.argmin(axis=1), weights=shares, minlength=25)
     own = dict(zip(summary.prototypes["_row"].to_pylist(), own, strict=True))
     tied = (near == near.min(axis=1)[:, None]).sum(axis=1).max() > 1
     for card in view.prototypes.cards:
         assert tied or card.share == pytest.approx(own[card.row], abs=1e-9)
-    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    distances = cdist(points, points)
     sixth = np.partition(distances, 6, axis=1)[:, 6]
     low, high = np.quantile(sixth, [0.25, 0.75])
     differ = np.where(distances > 1e-9, distances, np.inf).min(axis=1)
