@@ -16,7 +16,7 @@ from supersample.discrepancy.count_tests import Factors, compare_ordered, compar
 from supersample.profile import ColumnProfile
 from supersample.profile.histogram import aligned, counts_at
 from supersample.profile.numbers import value_counts
-from supersample.records.encoding.values import numbers_of
+from supersample.records.encoding.values import coded, numbers_of
 from supersample.summary.change_words import change_of_value, named, pair, percents, short
 from supersample.summary.depending import ColumnFactors
 from supersample.summary.value_shares import change_of_one_value, replaced_share
@@ -133,7 +133,7 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
         if means[0] != means[1] and spread > 0:
             told.append((_DENSITY * abs(means[1] - means[0]) / spread, f"mean {pair(*means)}"))
     elif role in ("category", "boolean", "constant"):
-        codes = pa.chunked_array(sides).combine_chunks().dictionary_encode()
+        codes = coded(pa.chunked_array(sides).combine_chunks())
         each_place = np.split(codes.indices.fill_null(0).to_numpy(zero_copy_only=False), [len(sides[0])])
         before, after = (np.bincount(each, own, len(codes.dictionary)) for each, own in zip(each_place, there, strict=True))
         place = int(np.argmax(np.abs(after - before)))

@@ -16,7 +16,7 @@ from supersample.records.encoding.column_type import ColumnType
 from supersample.records.encoding.hashed_category import HashedCategory
 from supersample.records.encoding.number import Number
 from supersample.records.encoding.one_hot import Category
-from supersample.records.encoding.values import numbers_of, plain_storage
+from supersample.records.encoding.values import coded, numbers_of, plain_storage
 
 __all__ = ["Classes", "Counts", "classes_of"]
 
@@ -133,16 +133,16 @@ def classes_of(
 
 
 def _of_values(values: pa.Array, profiles: tuple[ColumnProfile, ColumnProfile] | None) -> _Kinds:
-    coded = values.dictionary_encode()
-    known = coded.dictionary.to_pylist()
+    codes = coded(values)
+    known = codes.dictionary.to_pylist()
     words = [_shown(each) for each in known]
     counted = None
     if profiles is not None and all(each.frequent is not None and each.frequent.exact for each in profiles):
         tallies = [_tally(each) for each in profiles]
         keys = [each if isinstance(each, str) else float(each) for each in known]
         counted = np.array([[tally.get(key, 0.0) for key in keys] for tally in tallies], dtype=np.float64).reshape(2, -1)
-    codes = coded.indices.to_numpy(zero_copy_only=False).astype(np.int64)
-    return _Kinds(codes, words, None if counted is None else (counted[0], counted[1]), len(words))
+    places = codes.indices.to_numpy(zero_copy_only=False).astype(np.int64)
+    return _Kinds(places, words, None if counted is None else (counted[0], counted[1]), len(words))
 
 
 def _shown(value: object) -> str:

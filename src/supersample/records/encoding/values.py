@@ -13,7 +13,8 @@ from supersample._typing import Floats
 from supersample.errors import InputError
 
 __all__ = [
-    "fill_by_value", "hashes_of", "is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage", "vectors_of",
+    "coded", "fill_by_value", "hashes_of", "is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage",
+    "vectors_of",
 ]  # fmt: skip
 
 #: How many of each unit of time make a second.
@@ -99,14 +100,20 @@ def hashes_of(values: pa.Array) -> Hashes:
     return hash_words(words.view(np.uint64))
 
 
+def coded(column: pa.Array) -> pa.DictionaryArray:
+    """Return the distinct values of a column and the place of each; half floats as float32, for older versions of PyArrow."""
+    values = column.cast(pa.float32()) if pa.types.is_float16(column.type) else column
+    return values.dictionary_encode()
+
+
 def fill_by_value(column: pa.Array, vectors_of_values: Callable[[pa.Array], Floats], out: Floats) -> Floats:
     """Write the vector of each value into `out`, computed once for each distinct one; missing values become 0.
 
     Return 1.0 where a value is missing, else 0.0.
     """
-    coded = column.dictionary_encode()
-    vectors = np.vstack([vectors_of_values(coded.dictionary), np.zeros((1, out.shape[1]))])
-    np.take(vectors, coded.indices.fill_null(len(coded.dictionary)).to_numpy(zero_copy_only=False), axis=0, out=out)
+    codes = column.dictionary_encode()
+    vectors = np.vstack([vectors_of_values(codes.dictionary), np.zeros((1, out.shape[1]))])
+    np.take(vectors, codes.indices.fill_null(len(codes.dictionary)).to_numpy(zero_copy_only=False), axis=0, out=out)
     return np.asarray(column.is_null().to_numpy(zero_copy_only=False), dtype=np.float64)
 
 
