@@ -192,9 +192,9 @@ def test_noise_is_fitted():
 
 
 def test_noise_that_nobody_spoke_of_widens_the_standard_deviation():
-    """Fixed seeds. Of 40 integrals, 38 should be within two standard deviations; without priors with noise, 32 are."""
+    """Fixed seeds. Of 20 integrals, 19 should be within two standard deviations; without priors with noise, 17 are."""
     covered, sds, noises = [], [], []
-    for seed in range(40):
+    for seed in range(20):
         rng = np.random.default_rng([seed, 3])
         found = ss.integrate(lambda x, r=rng: np.exp(x[0]) + 0.1 * r.normal(), LINE, 24, random_state=seed)
         covered.append(abs(found.mean - (np.e - 1)) < 2 * found.sd)
@@ -204,7 +204,7 @@ def test_noise_that_nobody_spoke_of_widens_the_standard_deviation():
         (share,) = [f"{share:.0%}" for share, kernel in found.kernels if kernel == found.kernel]
         if found.noise:
             assert f", noise {found.noise:.2g}, {found.kernel!r}, {share} of the evidence" in str(found)
-    assert sum(covered) >= 35
+    assert sum(covered) >= 18
     assert 0.015 < np.median(sds) < 0.03  # 0.1 / sqrt 24 is 0.02
     assert 0.05 < np.median(noises) < 0.15
 
