@@ -94,16 +94,18 @@ def of_rows(size: int, rows: Rows, mean: Floats, n_used: int, feature_map: Featu
 
 
 def _with(state: Rare, rows: Rows, density: Floats, kernel: Kernel) -> Rare:
-    """Return the candidates with more of them; of many new ones, those of lowest density."""
+    """Return the candidates with more of them; if there are too many, without copies, and of the new ones the least dense."""
     held, half = len(state.rows), state.size - state.size // 2
     both, densities = Rows.joined(state.rows, rows), np.concatenate([state.density, density])
-    fresh = _first_of_equals(both.points)
-    if fresh.size > state.size:
-        old, new = fresh[fresh < held], fresh[fresh >= held]
-        fresh = np.concatenate([old, np.sort(new[np.argsort(densities[new], kind="stable")[:half]])])
-    if fresh.size > state.size:
-        fresh = np.sort(fresh[_loneliest(kernel, both.points[fresh], densities[fresh])[:half]])
-    return replace(state, rows=both.take(fresh).copy(), density=densities[fresh])
+    if len(both) > state.size:
+        fresh = _first_of_equals(both.points)
+        if fresh.size > state.size:
+            old, new = fresh[fresh < held], fresh[fresh >= held]
+            fresh = np.concatenate([old, np.sort(new[np.argsort(densities[new], kind="stable")[:half]])])
+        if fresh.size > state.size:
+            fresh = np.sort(fresh[_loneliest(kernel, both.points[fresh], densities[fresh])[:half]])
+        both, densities = both.take(fresh), densities[fresh]
+    return replace(state, rows=both, density=densities)
 
 
 def _loneliest(kernel: Kernel, points: Floats, density: Floats) -> Indices:
@@ -118,9 +120,10 @@ def _first_of_equals(points: Floats) -> Indices:
     """Return the places of rows that are no copies of earlier ones."""
     # Equal rows have equal sums; rows with equal sums that differ are told apart by their bytes.
     sums = (points * np.sqrt(np.arange(2.0, 2.0 + points.shape[1]))).sum(axis=1)
-    _, first, group, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
-    if first.size == sums.size:
+    ordered = np.sort(sums)
+    if (ordered[1:] != ordered[:-1]).all():
         return np.arange(sums.size)
+    _, first, group, counts = np.unique(sums, return_index=True, return_inverse=True, return_counts=True)
     kept = np.zeros(sums.size, dtype=np.bool_)
     kept[first] = True
     seen: set[bytes] = set()
