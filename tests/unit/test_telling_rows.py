@@ -214,7 +214,8 @@ def test_where_a_sample_shows_no_such_rows_the_most_that_there_can_be_is_said():
     rng = np.random.default_rng(2)
 
     def table(part, rows):
-        text = [f"{word} {place} of many words" for place, word in enumerate(np.where(rng.random(rows) < part, "zzz", "abc"))]
+        usual, other = "abc {} of many words", "zzz {} unlike anything else"
+        text = [(other if new else usual).format(place) for place, new in enumerate(rng.random(rows) < part)]
         return pa.table({"text": pa.array(text), "x": rng.normal(size=rows)})
 
     sizes = {"all rows": 2_000, "a sample": 20_000}

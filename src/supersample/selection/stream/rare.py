@@ -15,13 +15,15 @@ from supersample._stored import FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Features, Floats, Indices
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
-from supersample.selection.stream.metric import distances_to
+from supersample.selection.stream.metric import squares_to
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Rare", "init", "merge", "of_rows", "size_for", "update"]
 
 #: Candidates kept for each criticism that was asked for, and their largest number.
 _PER_CRITICISM, _MOST = 50, 1000
+#: The candidates are scored again whenever there are so many times as many rows as at the last time.
+_GROWTH = 4
 #: A candidate is in a crowd if more than _CROWD of _SOME are near: nearer than most of these are to their second neighbour.
 _SOME, _CROWD, _MOST_OF_THEM, _NEIGHBOUR = 256, 8, 0.9, 2
 
@@ -31,7 +33,7 @@ _SOME, _CROWD, _MOST_OF_THEM, _NEIGHBOUR = 256, 8, 0.9, 2
 class Rare:
     """At most `size` rows in order of the stream, with their densities by the mean after `scored_at` rows or later.
 
-    As more rows come the mean moves; whenever their number has doubled, the kept rows are scored again. Of rows that are equal
+    As more rows come the mean moves; whenever there are four times as many, the kept rows are scored again. Of rows that are equal
     to the bit, only the first is kept.
     """
 
@@ -67,7 +69,7 @@ def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: in
     if state.size == 0:
         return state
     density = _density(features, mean)
-    if n_used >= 2 * state.scored_at:
+    if n_used >= _GROWTH * state.scored_at:
         # The mean has moved: all new rows may enter, so that a heap with which a stream began does not keep the others out.
         again = _density(feature_map.transform(state.rows.points), mean) if len(state.rows) else state.density
         state = replace(state, density=again, scored_at=n_used)
@@ -111,9 +113,9 @@ def _with(state: Rare, rows: Rows, density: Floats, kernel: Kernel) -> Rare:
 def _loneliest(kernel: Kernel, points: Floats, density: Floats) -> Indices:
     """Return the places of rows: those that are in no crowd by their density, then the others, the least crowded first."""
     step = -(-len(points) // _SOME)
-    away = distances_to(kernel, points[::step])(points)
+    away = squares_to(kernel, points[::step])(points)
     near = np.quantile(np.partition(away[::step], _NEIGHBOUR, axis=1)[:, _NEIGHBOUR], _MOST_OF_THEM)
-    return np.lexsort((density, np.maximum(np.count_nonzero(away <= near, axis=1), _CROWD)))
+    return np.lexsort((density, np.maximum((away <= near).sum(axis=1, dtype=np.int16), _CROWD)))
 
 
 def _first_of_equals(points: Floats) -> Indices:
