@@ -192,6 +192,23 @@ def test_independent_rows_have_the_factor_one(seed):
     assert variance_factor(dependence.Measured((), 1.0), 1) == 1.0
 
 
+def test_drift_is_the_share_of_the_variance_between_sixteenths():
+    n, noise = 16 * 1_000, np.random.default_rng(0).normal(size=(16_000, 1))
+
+    def drift(x):
+        return fed(dependence.init(1), x, x, np.ones(len(x))).drift()
+
+    slope = np.linspace(-2.0, 2.0, n)[:, None]
+    for x in (slope, slope + noise, np.sort(noise, axis=0)):
+        # 31 blocks of 512 rows: between them lies what the means of blocks vary, less what noise does to a mean.
+        means = x[: 31 * 512].reshape(31, 512).mean(axis=1)
+        spread = np.square(means - x.mean()).sum() / 30
+        assert drift(x) == pytest.approx(spread / x.var() - 1 / 512, rel=1e-3)
+        assert drift(x) > 0.4
+    for x in (noise, ar1(0.9, n, 1, 3), np.ones((n, 1)), np.sort(noise[:255], axis=0)):
+        assert abs(drift(x)) < 0.06
+
+
 def test_weak_dependence_over_long_stretches_is_followed_to_its_length():
     rng = np.random.default_rng(0)
     x = rng.normal(size=(64_000, 1)) + np.sqrt(0.05) * np.repeat(rng.normal(size=(125, 1)), 512, axis=0)

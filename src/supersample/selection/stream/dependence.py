@@ -25,6 +25,8 @@ __all__ = ["Dependence", "Level", "Measured", "init", "merge", "update"]
 _FOLDED, _GROUPED, _OF_A_GROUP = 32, 128, (8, 4, 2, 1)
 #: Seed of the signs: fixed, since sums of different summaries are compared and merged.
 _SIGNS = 20161203
+#: Long blocks: at least so many of them, of at least so many rows each.
+_LONG = 16
 #: What a sum is at least where it divides.
 _LEAST = float(np.finfo(np.float64).tiny)
 #: Bound on the exponent of a weight.
@@ -127,6 +129,16 @@ class Dependence:
             for part in layout.groups
         )
         return of(slice(0, layout.folded)), tuple(groups)
+
+    def drift(self) -> float:
+        """Return the share of the features' variance that is between long blocks, a sixteenth of the stream or less.
+
+        It is about 0 where rows come in random order, whether neighbours are alike or not, and large where a table is sorted
+        by what matters. 0 for fewer than 256 rows.
+        """
+        levels = self._levels(slice(0, _layout(self.n_features, self.widths).folded))
+        long = [level for level in levels if level.blocks >= _LONG <= level.length]
+        return (long[-1].ratio - 1.0) / long[-1].length if long else 0.0
 
     def coordinates(self, points: Floats) -> tuple[Floats, Indices]:
         """Return the coordinates of rows that are looked at beside their features, and the group of each."""

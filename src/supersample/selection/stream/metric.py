@@ -43,7 +43,7 @@ def squares_to(kernel: Kernel, points: Floats) -> Callable[[Floats], Floats]:
     def between(others: Floats) -> Floats:
         left = kernel.scale(others) - middle
         # |x - y|^2 = |x|^2 + |y|^2 - 2 x.y as one product.
-        return np.column_stack([left, (left**2).sum(axis=1), np.ones(len(left))]) @ right
+        return np.asarray(np.column_stack([left, (left**2).sum(axis=1), np.ones(len(left))]) @ right)
 
     return between
 
@@ -51,4 +51,3 @@ def squares_to(kernel: Kernel, points: Floats) -> Callable[[Floats], Floats]:
 def nearest(distances: Callable[[Floats], Floats], points: Floats) -> Floats:
     """Return the smallest of the distances of each point."""
     return np.concatenate([np.empty(0), *(distances(points[part]).min(axis=1) for part in cut(len(points), _PART))])
-

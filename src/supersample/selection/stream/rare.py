@@ -33,8 +33,8 @@ _SOME, _CROWD, _MOST_OF_THEM, _NEIGHBOUR = 256, 8, 0.9, 2
 class Rare:
     """At most `size` rows in order of the stream, with their densities by the mean after `scored_at` rows or later.
 
-    As more rows come the mean moves; whenever there are four times as many, the kept rows are scored again. Of rows that are equal
-    to the bit, only the first is kept.
+    As more rows come the mean moves; whenever there are four times as many, the kept rows are scored again. Of rows that are
+    equal to the bit, only the first is kept.
     """
 
     size: int

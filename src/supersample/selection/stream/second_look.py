@@ -25,6 +25,8 @@ __all__ = ["Looked", "exchanged", "second_look"]
 #: Largest kernel matrix between the selected points and the pool, in elements, for an exact second look.
 _MOST_EXACT = 1 << 26
 _MOST_ROUNDS = 5
+#: Where more than this share of the variance is between parts of the stream, its end differs from its beginning.
+_SORTED = 0.1
 
 
 class Looked(NamedTuple):
@@ -51,6 +53,8 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     assert plan is not None
     count = state.settings.n_held_criticisms
     sample = state.background.rows
+    if _starts_anew(state):
+        rows = exchanged(state, sample.take(slice(0, len(rows))), sample.take(slice(len(rows), None))).rows
     others = Rows.joined(more, sample)
     _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
     pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
@@ -67,6 +71,16 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull[places], exact=True)
     witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
     return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), pull[places], exact=True)
+
+
+def _starts_anew(state: Stream) -> bool:
+    """Return whether the swaps start from a reservoir of the background, which is in random order, and not from the stream's.
+
+    Late rows of the stream find a full reservoir. Where they are unlike all others, too few get in, and the swaps cannot cure
+    that: where prices rose, the 95% point among 500 prototypes was 12% low, at the same MMD (docs/decisions/005).
+    """
+    enough = len(state.background.rows) >= len(state.reservoir.rows)
+    return enough and state.dependence is not None and state.dependence.drift() > _SORTED
 
 
 def _criticisms(kernel: Kernel, prototypes: Rows, pool: Rows, witness: Floats, count: int, held: Rows) -> tuple[Rows, Floats]:
