@@ -299,7 +299,7 @@ class Comparison(TestResult):
         asked = {*self.changed, *self.dependent}
         own = [(each.name, each.effective_rows) for each in self.columns if each.name in asked and each.effective_rows]
         told = [f"{name} as about {about(rows[0])} and {about(rows[1])}" for name, rows in own[:_TOLD]]
-        more = f"; {plural(len(own) - _TOLD, 'more column')} by numbers of their own" if len(own) > _TOLD else ""
+        more = f"; there are counts for {plural(len(own) - _TOLD, 'more column')}" if len(own) > _TOLD else ""
         return (f"count in {', in '.join(told)}{more}",) if told else ()
 
     @property
