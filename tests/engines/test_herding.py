@@ -34,6 +34,12 @@ def test_five_machines_lose_little(method, mixture):
     assert five.runs.shape == (6,)
     assert five.runs.min() == five.runs[five.best] == five.mmd[-1]
     assert np.array_equal(pool[five.indices], five.points)
+    assert np.array_equal(five.choices[five.best], five.indices)
+    parts = np.concatenate(five.choices[:5])
+    assert np.unique(parts).size == parts.size == 500
+    assert np.isin(five.choices[5], parts).all()
+    for rows, mmd in zip(five.choices, five.runs, strict=True):  # all of the rows, so in whatever order
+        assert method(pool[rows], 100, target=mixture, kernel=KERNEL).mmd[-1] == pytest.approx(mmd, rel=1e-6)
     # MMD is to the mixture itself, whichever part the points come from.
     again = ss.measures.Empirical(five.points, np.maximum(five.weights, 0)) if method is ss.herd else None
     if again is not None:

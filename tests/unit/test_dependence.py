@@ -195,8 +195,9 @@ def test_independent_rows_have_the_factor_one(seed):
 def test_drift_is_the_share_of_the_variance_between_sixteenths():
     n, noise = 16 * 1_000, np.random.default_rng(0).normal(size=(16_000, 1))
 
-    def drift(x):
-        return fed(dependence.init(1), x, x, np.ones(len(x))).drift()
+    def drift(x, power=0):
+        weights = np.random.default_rng(1).exponential(size=len(x)) ** power
+        return fed(dependence.init(1), x, x, weights).drift()
 
     slope = np.linspace(-2.0, 2.0, n)[:, None]
     for x in (slope, slope + noise, np.sort(noise, axis=0)):
@@ -205,6 +206,7 @@ def test_drift_is_the_share_of_the_variance_between_sixteenths():
         spread = np.square(means - x.mean()).sum() / 30
         assert drift(x) == pytest.approx(spread / x.var() - 1 / 512, rel=1e-3)
         assert drift(x) > 0.4
+        assert drift(x, power=3) > 0.3  # weights change how many rows a block is worth, not the share
     for x in (noise, ar1(0.9, n, 1, 3), np.ones((n, 1)), np.sort(noise[:255], axis=0)):
         assert abs(drift(x)) < 0.06
 

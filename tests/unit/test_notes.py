@@ -56,6 +56,17 @@ def test_a_lump_far_away_is_no_heavy_tail_and_a_tail_is():
     assert not {"heavy tail", "far value"} <= said(waits).keys()  # durations have notes, too
 
 
+def test_a_mark_in_one_row_of_75_is_found_among_many_values():
+    """Its exact count is not known: 30,000 rows have more values than are counted."""
+    column = RNG.gamma(2.0, 3.0, size=30_000)
+    column[RNG.choice(30_000, 400, replace=False)] = -999.0
+    found = {note.kind: note.text for note in ss.summarize({"c": column}, 5, 0, random_state=0).notes}
+    count = int(found["far value"].split()[2])
+    assert found["far value"].startswith("at least ")
+    assert 100 < count <= 400
+    assert "heavy tail" not in found
+
+
 def test_the_end_of_a_scale_is_no_far_value():
     pixels = load_digits().data[:, 14]  # mostly 0; 23 of 1,797 are 16, and others lie between
     assert "far value" not in said(pixels[:600])

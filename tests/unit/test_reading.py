@@ -206,6 +206,8 @@ def test_invalid_cells_do_not_decide_the_form():
         (["1-2-2024"], "no value tells the day from the month; read as month-day-year"),
         (["1.2.2024"], "no value tells the day from the month; read as day.month.year"),
         (["13/2/2024"], ""),
+        (["12/16/2024", "2024-12-17"], "some are written year-month-day, and read as such"),
+        (["2024-12-16", "Dec 16, 2024", "2024-12-17"], "some are written month day, year, and read as such"),
         (["2024-01-02T00:00Z"], ""),
         (["2024-01-02T00:00+01:00"], "converted to UTC"),
         (["2024-01-02T00:00+01:00", "2024-01-02"], "converted to UTC; values without an offset are taken as UTC"),

@@ -113,6 +113,14 @@ def test_fewer_rows_than_points_are_all_kept_and_judged_perfect():
     assert sampler.mmd_ < 1e-6
 
 
+@pytest.mark.parametrize("n_prototypes", [1, 299, 300, 301])
+def test_sorted_rows_may_be_as_many_as_the_points(n_prototypes):
+    """Where rows are sorted, the second look starts from the background, which holds all 300 rows."""
+    rows = np.sort(np.random.default_rng(0).normal(size=(300, 1)), axis=0)
+    found = ss.SuperSampler(n_prototypes, random_state=0).fit(rows).prototypes_
+    assert len(np.unique(found)) == min(n_prototypes, 300)
+
+
 def test_one_point_is_the_row_that_stands_best_for_all():
     data = DATA[:300]
     sampler = ss.SuperSampler(1, bandwidth=1.0, features="nystroem", n_features=200, random_state=0).fit(data)

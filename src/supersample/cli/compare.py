@@ -95,7 +95,7 @@ def compare(
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
-    reasons = [f"p-value {found.pvalue:.3g} is not above {level:g}"] if drift else []
+    reasons = [f"p-value {found.pvalue:.3g}, at most {level:g}"] if drift else []
     reasons += [f"{note.column} is {note.text}" for note in found.not_compared]
     if reasons and fail_on_drift:
         say(f"drift: {'; '.join(reasons)}")

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supersample._random import Seed, as_seed
-from supersample._typing import Floats
+from supersample._typing import Floats, Indices
 from supersample._validation import check_count
 from supersample.embedding import moments
 from supersample.engines.herding_tasks import METHODS, arrays_of, choose_from, deal_out, embed, matrix, moments_of
@@ -32,11 +32,12 @@ class Distributed(Selection):
     """The best of s + 1 selections: one from each of the s parts, and one from their union.
 
     runs: MMD of each to the target, that of the union last, infinite if nothing was chosen; best: the index of the one
-    returned, the nearest of those that had m rows to choose from.
+    returned, the nearest of those that had m rows to choose from. choices: the rows that each of the s + 1 chose, in its order.
     """
 
     runs: Floats = field(default_factory=lambda: np.empty(0))
     best: int = 0
+    choices: tuple[Indices, ...] = ()
 
 
 def select(cluster: Cluster, method: str, options: Mapping[str, Any]) -> Distributed:
@@ -71,22 +72,26 @@ def _best(found: list[bytes], m: int, method: str, given: Mapping[str, Any], off
     """Choose once more, from the choices of the parts, and return the best of all, except for parts that had too few rows."""
     parts = [arrays_of(each) if each else None for each in found]
     held = [each for each in parts if each is not None]
-    chosen = np.concatenate([offsets[each["parts"]] + each["places"] for each in held])
-    rows, first = np.unique(chosen, return_index=True)
+    none = np.empty(0, dtype=np.int64)
+    choices = [none if each is None else offsets[each["parts"]] + each["places"] for each in parts]
+    rows, first = np.unique(np.concatenate(choices), return_index=True)
     union = np.concatenate([each["points"] for each in held])[first]
     runs = np.array([each["mmd"][-1] if each is not None and each["mmd"].size else np.inf for each in (*parts, None)])
     if len(rows) == 0:
-        nothing = np.empty(0)
-        return Distributed(chosen, held[0]["points"], nothing, nothing, str(held[0]["note"]), None, runs, 0)
+        nothing, note = np.empty(0), str(held[0]["note"])
+        return Distributed(none, held[0]["points"], nothing, nothing, note, None, runs, 0, (*choices, none))
     last: Selection = METHODS[method](union, m if given["replace"] else min(m, len(union)), **given)
     runs[-1] = last.mmd[-1] if last.mmd.size else np.inf
+    choices.append(rows[last.indices])
     whole = [each is not None and (given["replace"] or int(each["rows"]) >= m) for each in parts]
     best = int(np.argmin(np.where([*whole, True], runs, np.inf)))
     one = parts[best] if best < len(parts) else None
-    if one is None:
-        return Distributed(rows[last.indices], last.points, last.weights, last.mmd, last.note, last.kernel, runs, len(parts))
-    indices = offsets[one["parts"]] + one["places"]
-    return Distributed(indices, one["points"], one["weights"], one["mmd"], str(one["note"]), last.kernel, runs, best)
+    points, weights, mmd, note = (
+        (last.points, last.weights, last.mmd, last.note)
+        if one is None
+        else (one["points"], one["weights"], one["mmd"], str(one["note"]))
+    )
+    return Distributed(choices[best], points, weights, mmd, note, last.kernel, runs, best, tuple(choices))
 
 
 def _first_points(cluster: Cluster) -> tuple[list[str], Floats]:

@@ -31,6 +31,8 @@ _COPIES = 0.01
 _BETWEEN = 0.5
 #: The distance between the quartiles of the standard normal.
 _NORMAL_QUARTILES = 1.349
+#: Quantiles are this near to the values that they are of, as a share.
+_ALIKE = 0.02
 _LABELS = frozenset({"label", "target", "class", "y", "outcome", "churn", "churned"})
 #: Examples in a note.
 _SHOWN = 3
@@ -277,6 +279,16 @@ def _mixed_case(profile: ColumnProfile) -> Iterator[Note]:
 
 def _far_values(profile: ColumnProfile) -> Iterator[Note]:
     """Say that many rows have one value that lies far from all others, as marks for missing values do."""
+    for each in _lumps(profile):
+        yield Note(
+            "far value", profile.name,
+            f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it "
+            f"stand for a missing one?",
+        )  # fmt: skip
+
+
+def _lumps(profile: ColumnProfile) -> Iterator[Counted]:
+    """Yield frequent numbers that lie far from all others."""
     median, spread = profile.quantile(0.5), _spread(profile)
     if profile.role != "number" or profile.form.clock or median is None or spread is None or not spread > 0:
         return
@@ -289,12 +301,9 @@ def _far_values(profile: ColumnProfile) -> Iterator[Note]:
         inner = profile.quantile(max(0.0, 1.0 - beyond if sign > 0 else min(1.0, beyond)))  # the next value on this side
         for each in side:
             alone = inner is not None and abs(inner - median) < _BETWEEN * abs(float(each.value) - median)
-            if alone and each.count >= _COPIES * profile.rows:
-                yield Note(
-                    "far value", profile.name,
-                    f"{_bound(each)}{plural(each.count, 'row')} have the value {each.value}, far from the others: does it "
-                    f"stand for a missing one?",
-                )  # fmt: skip
+            most = each.count + (profile.top_error or 0) * each.at_least
+            if alone and most >= _COPIES * profile.rows:
+                yield each
 
 
 def _infinite(profile: ColumnProfile) -> Iterator[Note]:
@@ -323,8 +332,9 @@ def _heavy_tail(profile: ColumnProfile) -> Iterator[Note]:
     if low is None or median is None or high is None or spread is None or not spread > 0:
         return
     far, end, inner = ("above", high, inner_high) if high - median >= median - low else ("below", low, inner_low)
-    # Where the 5% or 95% point is as far out, many rows have one and the same value there: no tail.
-    if abs(end - median) > _HEAVY * spread and math.isfinite(end) and inner != end:
+    # Where the 5% or 95% point is as far out, or a frequent value is there, many rows have one and the same value: no tail.
+    lump = inner == end or any(math.isclose(float(each.value), end, rel_tol=_ALIKE) for each in _lumps(profile))
+    if abs(end - median) > _HEAVY * spread and math.isfinite(end) and not lump:
         yield Note(
             "heavy tail", profile.name,
             f"1% of the values are at {amount(end, 4)} or {far}, while half of them lie within "

@@ -142,13 +142,21 @@ def kinds_of(classes: Sequence[Classes], samples: Samples) -> Kinds:
     sampled = parts[0] * samples.sizes[0], parts[1] * samples.sizes[1]
     counts = classes[0].counts if len(classes) == 1 else None
     if counts is not None:
-        told = [np.where(each > 0.0, np.maximum(each, 1.0), 0.0) for each in counts.classes]
+        told = [_at_least_one(each) for each in counts.classes]
         seen = np.ones(size, dtype=bool)
         return Kinds(codes, sampled, counts.classes, counts.rows, (told[0], told[1]), counts.exact, (seen, seen))
     held = np.bincount(first, minlength=size) > 0, np.bincount(second, minlength=size) > 0
     told = [_told(part, there, samples, side) for side, (part, there) in enumerate(zip(parts, held, strict=True))]
+    for each in classes:  # there are no more of a kind than of its class in one column, where all rows were counted
+        for side, known in enumerate(each.counts.classes if each.counts is not None else ()):
+            told[side][both] = np.minimum(told[side][both], _at_least_one(known)[np.concatenate(each.codes)])
     exact = np.full(size, samples.exact)
     return Kinds(codes, sampled, sampled, samples.sizes, (told[0], told[1]), exact, held)
+
+
+def _at_least_one(counts: Floats) -> Floats:
+    """Return counts of what is there as 1 at least, however small its weight."""
+    return np.where(counts > 0.0, np.maximum(counts, 1.0), 0.0)
 
 
 def _told(part: Floats, held: Mask, samples: Samples, side: int) -> Floats:

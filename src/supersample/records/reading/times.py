@@ -87,6 +87,10 @@ def recognise_times(texts: pa.Array, counts: Integers, least: float) -> tuple[st
             notes.append(f"no value tells the day from the month; read as {form}")
     else:
         form = max(sizes, key=lambda name: sizes[name])
+    main = "numeric" if "numeric" in seen else form
+    others = [name for name in seen if name != main]
+    if others:
+        notes.append(f"some are written {' or '.join(others)}, and read as such")
     if any(pc.any(pc.not_equal(parts["hour"], "")).as_py() for _, parts in seen.values()):
         form += _WITH_CLOCK
     notes.extend(_zone_notes([parts["zone"] for _, parts in seen.values()], len(texts)))

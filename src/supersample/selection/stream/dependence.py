@@ -133,12 +133,16 @@ class Dependence:
     def drift(self) -> float:
         """Return the share of the features' variance that is between long blocks, a sixteenth of the stream or less.
 
-        It is about 0 where rows come in random order, whether neighbours are alike or not, and large where a table is sorted
-        by what matters. 0 for fewer than 256 rows.
+        It is about 0 where rows come in random order, or depend on rows much nearer than a sixteenth of the stream, and large
+        where a table is sorted by what matters. 0 for fewer than 256 rows; rows after the last whole block are not looked at.
         """
         levels = self._levels(slice(0, _layout(self.n_features, self.widths).folded))
-        long = [level for level in levels if level.blocks >= _LONG <= level.length]
-        return (long[-1].ratio - 1.0) / long[-1].length if long else 0.0
+        long = [place for place, level in enumerate(levels) if level.blocks >= _LONG <= level.length]
+        if not long:
+            return 0.0
+        # A block of b rows of equal weight has (sum w)^2 / sum w^2 = b.
+        effective = self.sizes[long[-1], 1] / max(self.sizes[long[-1], 2], _LEAST)
+        return float((levels[long[-1]].ratio - 1.0) / effective)
 
     def coordinates(self, points: Floats) -> tuple[Floats, Indices]:
         """Return the coordinates of rows that are looked at beside their features, and the group of each."""

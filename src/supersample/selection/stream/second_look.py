@@ -25,8 +25,9 @@ __all__ = ["Looked", "exchanged", "second_look"]
 #: Largest kernel matrix between the selected points and the pool, in elements, for an exact second look.
 _MOST_EXACT = 1 << 26
 _MOST_ROUNDS = 5
-#: Where more than this share of the variance is between parts of the stream, its end differs from its beginning.
-_SORTED = 0.1
+#: Where more than this share of the variance is between parts of the stream, its end differs from its beginning; another start
+#: needs a background of at least so many times the points.
+_SORTED, _ENOUGH = 0.1, 2
 
 
 class Looked(NamedTuple):
@@ -53,9 +54,10 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     assert plan is not None
     count = state.settings.n_held_criticisms
     sample = state.background.rows
-    if _starts_anew(state):
-        rows = exchanged(state, sample.take(slice(0, len(rows))), sample.take(slice(len(rows), None))).rows
     others = Rows.joined(more, sample)
+    if _starts_anew(state):
+        others = Rows.joined(rows, others)
+        rows = exchanged(state, sample.take(slice(0, len(rows))), sample.take(slice(len(rows), None))).rows
     _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
     pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
     if len(rows) * len(pool) > _MOST_EXACT:
@@ -74,12 +76,12 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
 
 
 def _starts_anew(state: Stream) -> bool:
-    """Return whether the swaps start from a reservoir of the background, which is in random order, and not from the stream's.
+    """Return whether the swaps start from a reservoir of the background, a random sample, and not from the stream's.
 
-    Late rows of the stream find a full reservoir. Where they are unlike all others, too few get in, and the swaps cannot cure
-    that: where prices rose, the 95% point among 500 prototypes was 12% low, at the same MMD (docs/decisions/005).
+    Late rows of the stream find a full reservoir. Where they are unlike all others, too few get in, and the swaps mend the MMD
+    but not the tail (docs/decisions/005).
     """
-    enough = len(state.background.rows) >= len(state.reservoir.rows)
+    enough = len(state.background.rows) >= _ENOUGH * len(state.reservoir.rows)
     return enough and state.dependence is not None and state.dependence.drift() > _SORTED
 
 
