@@ -5,7 +5,16 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from benchmarks.papers import criticisms, fastmmd, fastmmd_plan, geometric, geometric_rule, herding, reservoir
+from benchmarks.papers import (
+    criticisms,
+    fastmmd,
+    fastmmd_plan,
+    geometric,
+    geometric_rule,
+    geometric_training,
+    herding,
+    reservoir,
+)
 
 #: Each paper's experiments: a function of the folder to write to, the folder of data sets, and whether to be quick.
 PAPERS: dict[str, Callable[[Path, Path, bool], None]] = {
@@ -14,6 +23,7 @@ PAPERS: dict[str, Callable[[Path, Path, bool], None]] = {
     "criticisms": criticisms.run,
     "geometric": geometric.run,
     "geometric-rule": geometric_rule.run,
+    "geometric-training": geometric_training.run,
     "herding": herding.run,
     "reservoir": reservoir.run,
 }

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import supersample as ss
 from supersample.engines.herding import Distributed
 
-__all__ = ["METHODS", "Wait", "choose", "choose_alone", "in_order", "lines_of", "longest_way"]
+__all__ = ["METHODS", "Wait", "choose", "in_order", "lines_of", "longest_way"]
 
 Points = npt.NDArray[np.floating[Any]]
 Indices = npt.NDArray[np.int64]
@@ -37,12 +37,6 @@ def choose(name: str, parts: int, pool: Points, m: int, *, partition: int, **opt
     with dask.config.set(scheduler="sync"):
         found: Distributed = METHODS[name](blocks, m, random_state=partition, **options)
     return found
-
-
-def choose_alone(name: str, parts: int, pool: Points, m: int, **options: Any) -> list[Indices]:
-    """Choose up to m rows from each part of one random partition, against the same target, with no run on their union."""
-    found = [(rows, METHODS[name](pool[rows], min(m, rows.size), **options)) for rows in _shares(len(pool), parts)]
-    return [rows[each.indices] for rows, each in found]
 
 
 class Wait(NamedTuple):
