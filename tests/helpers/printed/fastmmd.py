@@ -1,4 +1,4 @@
-"""Zhao and Meng (2015), *FastMMD*: equation 1, appendix A, Algorithm 1, the circular discrepancy, and the bounds of the theorems."""
+"""Zhao and Meng (2015), *FastMMD*: equation 1, appendix A, Algorithm 1, circular discrepancy, bounds of the theorems."""
 
 import numpy as np
 import numpy.typing as npt

@@ -25,7 +25,9 @@ def weights(chosen: Sequence[int], z: Floats, gram: Floats) -> Floats:
     return np.linalg.lstsq(gram[np.ix_(s, s)], z[s], rcond=None)[0]
 
 
-def algorithm_1(method: Method, domain: Sequence[int], m: int, z: Floats, gram: Floats, energy: float) -> tuple[list[int], Floats]:
+def algorithm_1(
+    method: Method, domain: Sequence[int], m: int, z: Floats, gram: Floats, energy: float
+) -> tuple[list[int], Floats]:
     """Return points and weights: equation 5 as printed for WKH, equation 7 for SBQ, each with all weights K^-1 z afterwards."""
     chosen: list[int] = []
     w = np.zeros(0)

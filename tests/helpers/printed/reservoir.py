@@ -1,4 +1,4 @@
-"""Paige, Sejdinovic and Wood (2016), *Super-Sampling with a Reservoir*: Algorithms 1 and 2, the tree of section 3.2, Theorem 1."""
+"""Paige, Sejdinovic and Wood (2016), *Super-Sampling with a Reservoir*: Algorithms 1 and 2, the tree, Theorem 1."""
 
 import numpy as np
 import numpy.typing as npt
@@ -40,14 +40,21 @@ def algorithm_2(phi: Floats, m: int, weights: Floats | None = None, tree: "Tree 
         target = phi[n] + m * (nu - mu)  # equation 23
         places = list(range(m)) if tree is None else tree.leaf_of(target)
         compared.append(len(places))
-        distances = [float(np.sum((phi[y[j]] - target) ** 2)) for j in places]
-        if places and min(distances) < float(np.sum((phi[n] - target) ** 2)):
-            j = places[int(np.argmin(distances))]
+        j = nearest_24(phi[y], places, phi[n], target)
+        if j is not None:
             nu = nu + (phi[n] - phi[y[j]]) / m
             y[j] = n
             if tree is not None:
                 tree.replace(j, phi[n])
     return y, compared
+
+
+def nearest_24(held: Floats, places: list[int], x: Floats, target: Floats) -> int | None:
+    """Return the place whose feature vector is nearest to phi*, None if that of the new row is (equation 24)."""
+    distances = [float(np.sum((held[j] - target) ** 2)) for j in places]
+    if not places or min(distances) >= float(np.sum((x - target) ** 2)):
+        return None
+    return places[int(np.argmin(distances))]
 
 
 class Tree:
