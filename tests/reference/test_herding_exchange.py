@@ -24,9 +24,14 @@ def test_every_place_as_by_trying_all_candidates(method, kernel, seed):
     gram, z, energy = kernel(pool), measure.mean_embedding(kernel, pool), measure.energy(kernel)
     greedy = method(pool, 9, target=measure, kernel=kernel)
     found = method(pool, 9, target=measure, kernel=kernel, exchange=True)
-    expected = oracles.exchanged(gram, z, energy, greedy.indices.tolist())
-    assert found.indices.tolist() == expected
-    assert found.mmd[-1] < greedy.mmd[-1] or expected == greedy.indices.tolist()
+    starts = [greedy.indices.tolist(), ss.herd(pool, 9, target=measure, kernel=kernel).indices.tolist()]
+    ends = [oracles.exchanged(gram, z, energy, start) for start in starts]
+    expected = min(ends, key=lambda chosen: oracles.variance(gram, z, energy, chosen))
+    if sorted(ends[0]) != sorted(ends[1]):  # else either order may be returned
+        assert found.indices.tolist() == expected
+    assert sorted(found.indices.tolist()) == sorted(expected)
+    expected = found.indices.tolist()
+    assert found.mmd[-1] <= greedy.mmd[-1]
     assert found.mmd[-1] ** 2 == pytest.approx(oracles.variance(gram, z, energy, expected), rel=1e-6)
     assert np.allclose(found.weights, oracles.best_weights(gram, z, expected), rtol=1e-6)
     assert np.array_equal(found.points, pool[expected])
@@ -43,7 +48,7 @@ def test_the_best_of_all_sets_is_left_alone():
     worst = list(max(itertools.combinations(range(12), 3), key=lambda chosen: oracles.variance(gram, z, energy, list(chosen))))
     given = ss.Selection(np.array(worst), pool[worst], np.full(3, 1 / 3), np.empty(0))
     found = ss.sbq(pool, 3, target=MIXTURE, kernel=Gaussian(0.8), resume=given, exchange=True)
-    assert found.indices.tolist() == oracles.exchanged(gram, z, energy, worst)
+    assert found.indices.tolist() == oracles.exchanged(gram, z, energy, worst)  # both starts are those of `resume`
     assert found.mmd[-1] ** 2 < 0.5 * oracles.variance(gram, z, energy, worst)
 
 
@@ -59,6 +64,13 @@ def test_many_points_of_a_smooth_kernel():
     assert found.mmd[-1] == pytest.approx(np.sqrt(square), rel=1e-3)
 
 
+def test_where_the_kernel_is_so_wide_that_an_inverse_would_be_noise():
+    pool = MIXTURE.sample(800, 4)
+    for count in (8, 16, 24, 32):
+        options = {"target": pool, "kernel": Gaussian(2.5)}
+        assert ss.sbq(pool, count, exchange=True, **options).mmd[-1] <= ss.sbq(pool, count, **options).mmd[-1]
+
+
 def test_features():
     pool = MIXTURE.sample(400, 4)
     phi = ss.features.Fourier(Gaussian(0.5), 200, random_state=0)
@@ -68,7 +80,9 @@ def test_features():
     gram, z = rows @ rows.T, rows @ rows[:200].mean(axis=0)
     energy = float(np.sum(rows[:200].mean(axis=0) ** 2))
     assert oracles.variance(gram, z, energy, found.indices) < oracles.variance(gram, z, energy, greedy.indices)
-    assert found.indices.tolist() == oracles.exchanged(gram, z, energy, greedy.indices.tolist())
+    herded = ss.herd(pool, 12, **options).indices.tolist()
+    ends = [oracles.exchanged(gram, z, energy, start) for start in (greedy.indices.tolist(), herded)]
+    assert sorted(found.indices.tolist()) in [sorted(end) for end in ends]
 
 
 def test_copies_and_a_matched_target():

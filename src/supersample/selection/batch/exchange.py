@@ -1,101 +1,100 @@
-"""Exchange steps for points with free weights: a greedy choice that is taken back where another candidate is better."""
+"""Exchange steps for points with free weights: a greedy choice is taken back where another candidate is better."""
 
 import numpy as np
 from scipy import linalg
 
+from supersample._compiled import rotation
 from supersample._typing import Floats
 from supersample.selection.batch.assemble import Picked
 from supersample.selection.batch.candidates import CandidateSpace
+from supersample.selection.batch.herding import herd_points
 from supersample.selection.batch.residual import CLEAR
+from supersample.selection.result import Selection
 
-__all__ = ["exchange"]
+__all__ = ["exchange", "exchanged"]
 
 #: An exchange must lower MMD^2 by at least this share of it, and by this share of E, which is rounding.
 _LEAST, _ROUNDING = 1e-6, 1e-13
 _MOST_SWEEPS = 50
 
 
-class _Chosen:
-    """The chosen points with K^-1, their weights, and what they leave of every candidate."""
+class _Circle:
+    """The chosen points in a circle: K = L L^T of them in an order that begins with any place.
 
-    def __init__(self, space: CandidateSpace, chosen: Picked) -> None:
-        self.space, self.picked = space, chosen
-        self.columns = np.array([space.column(row) for row in chosen.points])
-        self.z, _ = space.embed(chosen.points)
-        self.refresh()
+    root: L. factor: L^-1 k(points, x) for every candidate x. halves: L^-1 z.
+    """
 
-    def refresh(self) -> None:
-        """Compute everything again from the points: updates add up rounding errors."""
-        rows = self.picked.points
-        root = linalg.cholesky(self.space.gram(rows, rows), lower=True, check_finite=False)
-        self.inverse = linalg.cho_solve((root, True), np.eye(len(self.picked)), check_finite=False)
-        factor = linalg.solve_triangular(root, self.columns, lower=True, check_finite=False)
-        self.left = self.space.diagonal - np.einsum("ij,ij->j", factor, factor)
-        halves = linalg.solve_triangular(root, self.z, lower=True, check_finite=False)
-        self.explained = float(halves @ halves)
+    def __init__(self, space: CandidateSpace, rows: Floats) -> None:
+        self.space = space
+        columns = np.array([space.column(row) for row in rows])
+        self.root = np.ascontiguousarray(linalg.cholesky(space.gram(rows, rows), lower=True, check_finite=False))
+        self.factor = np.ascontiguousarray(linalg.solve_triangular(self.root, columns, lower=True, check_finite=False))
+        self.halves = linalg.solve_triangular(self.root, space.embed(rows)[0], lower=True, check_finite=False)
 
-    def without(self, place: int) -> tuple[Floats, Floats]:
-        """Return what the other points leave of z(x) and k(x, x) for every candidate x. O(N m).
+    @property
+    def explained(self) -> float:
+        """E - MMD^2 of the points with their best weights."""
+        return float(self.halves @ self.halves)
 
-        With u = K^-1 k(points, x), leaving out point i adds u_i^2 / (K^-1)_ii to the residual of k(x, x), and
-        u_i w_i / (K^-1)_ii to that of z(x).
-        """
-        own = float(self.inverse[place, place])
-        weights = self.inverse @ self.z
-        across = self.inverse[place] @ self.columns
-        z = self.space.z - weights @ self.columns + across * (float(weights[place]) / own)
-        return z, self.left + across**2 / own
+    def turn(self) -> tuple[Floats, Floats]:
+        """Move the first point to the end; return what the others leave of z(x) and k(x, x) for every candidate. O(N m)."""
+        rotation.first_to_last(self.root, self.factor, self.halves)
+        others = self.factor[:-1]
+        return self.space.z - self.halves[:-1] @ others, self.space.diagonal - np.einsum("ij,ij->j", others, others)
 
-    def put(self, place: int, index: int, left: Floats) -> None:
-        """Put a candidate in a place, with `left` the residuals of k(x, x) without that place. O(N m)."""
-        others = np.delete(np.arange(len(self.picked)), place)
-        row = self.space.row(index)
-        column = self.space.column(row)
-        own = float(self.inverse[place, place])
-        across = self.inverse[others, place]
-        inner = self.inverse[np.ix_(others, others)] - np.outer(across, across) / own
-        solved = inner @ self.columns[others][:, index]
-        rest = float(left[index])
-        covariance = column - solved @ self.columns[others]
-        self.left = left - covariance**2 / rest
-        self.inverse[np.ix_(others, others)] = inner + np.outer(solved, solved) / rest
-        self.inverse[place, others] = self.inverse[others, place] = -solved / rest
-        self.inverse[place, place] = 1.0 / rest
-        self.columns[place], self.z[place] = column, self.space.z[index]
-        self.picked.put(self.space, place, index)
+    def replace_last(self, index: int, z: float, left: float) -> None:
+        """Put a candidate in the place of the last point, given what the others leave of it. O(N m)."""
+        length = np.sqrt(left)
+        self.root[-1, :-1], self.root[-1, -1] = self.factor[:-1, index], length
+        self.factor[-1] = (self.space.column(self.space.row(index)) - self.root[-1, :-1] @ self.factor[:-1]) / length
+        self.halves[-1] = z / length
 
 
-def exchange(space: CandidateSpace, chosen: Picked, energy: float) -> None:
-    """Exchange points for candidates, one place after the other, while that lowers the MMD.
+def exchanged(space: CandidateSpace, greedy: Picked, resume: Selection | None, energy: float) -> Picked:
+    """Return the better of two sets after exchange: the greedy points, and as many of herding.
+
+    Exchange ends at a set that no single change improves, which depends on where it starts. Points of equal weights cover the
+    target more evenly, and are often the better start.
+    """
+    if len(greedy) == 0:
+        return greedy
+    herded = Picked(space, resume, len(greedy))
+    herd_points(space, herded, len(greedy), replace=False, refine=False)
+    first, second = exchange(space, greedy, energy), exchange(space, herded, energy)
+    return herded if second > first + _worth(energy, first) else greedy
+
+
+def exchange(space: CandidateSpace, chosen: Picked, energy: float) -> float:
+    """Exchange points for candidates, one place after the other, while that lowers the MMD; return E - MMD^2.
 
     In the end each place has the candidate that is best beside all the others. O(N m^2) for each sweep over the places, O(N m)
-    memory. Points that earlier ones span, as in a selection to resume, are left as they are, and so are all others then.
+    memory. Where some points span others, all are left as they are, and 0 is returned.
     """
     try:
-        held = _Chosen(space, chosen)
+        circle = _Circle(space, chosen.points)
     except linalg.LinAlgError:
-        return
+        return 0.0
     for _ in range(_MOST_SWEEPS):
-        before, indices = held.explained, list(chosen.indices)
+        before, indices = circle.explained, list(chosen.indices)
         for place in range(len(chosen)):
-            _improve(held, place, energy)
-        if chosen.indices == indices:
-            return
-        held.refresh()
-        if held.explained - before <= max(_LEAST * (energy - before), _ROUNDING * energy):
-            return
+            _improve(circle, chosen, place, energy)
+        if chosen.indices == indices or circle.explained - before <= _worth(energy, before):
+            break
+    return circle.explained
 
 
-def _improve(held: _Chosen, place: int, energy: float) -> None:
-    """Put the best candidate in a place, if it is better than the point there."""
-    z, left = held.without(place)
-    gains = np.where(left > CLEAR * held.space.diagonal, z**2 / np.maximum(left, np.finfo(float).tiny), -np.inf)
-    gains[np.delete(held.picked.indices, place)] = -np.inf
+def _improve(circle: _Circle, chosen: Picked, place: int, energy: float) -> None:
+    """Put the best candidate in a place, which is first in the circle, if it is better than the point there."""
+    space, explained = circle.space, circle.explained
+    z, left = circle.turn()
+    gains = np.where(left > CLEAR * space.diagonal, z**2 / np.maximum(left, np.finfo(float).tiny), -np.inf)
+    gains[np.delete(chosen.indices, place)] = -np.inf
     best = int(np.argmax(gains))
-    own = float(held.inverse[place, place])
-    weight = float(held.inverse[place] @ held.z)
-    now = energy - held.explained
-    gain = float(gains[best]) - weight**2 / own
-    if gain > max(_LEAST * now, _ROUNDING * energy):
-        held.put(place, best, left)
-        held.explained += gain
+    if float(gains[best]) - float(circle.halves[-1]) ** 2 > _worth(energy, explained):
+        circle.replace_last(best, float(z[best]), float(left[best]))
+        chosen.put(space, place, best)
+
+
+def _worth(energy: float, explained: float) -> float:
+    """Return how much an exchange must lower MMD^2."""
+    return max(_LEAST * (energy - explained), _ROUNDING * energy)

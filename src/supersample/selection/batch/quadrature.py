@@ -14,7 +14,7 @@ from supersample.kernels.bandwidth import Bandwidth
 from supersample.selection.batch.assemble import assemble, begin, check_options
 from supersample.selection.batch.candidates import TargetLike, build
 from supersample.selection.batch.continuous import ascend
-from supersample.selection.batch.exchange import exchange as exchange_points
+from supersample.selection.batch.exchange import exchanged
 from supersample.selection.batch.herding import lengths
 from supersample.selection.batch.residual import CLEAR, ExactResidual, residual_of
 from supersample.selection.batch.weighting import Weighting
@@ -60,8 +60,9 @@ def sbq(
 
     exchange: afterwards replace points, one place after the other, by the candidate that lowers the MMD of free weights most
     beside all the others, until none does (a greedy choice is never taken back otherwise; the future work of section 8.1
-    there). The path is that of the points in their new places: only its last value is meant to be low. O(N m^2) for each sweep
-    over the places, usually three to ten, and O(N m) memory.
+    there). That is done from these points and from as many of `herd`, and the set that ends nearer is returned. The path is
+    that of the points in their places: only its last value is meant to be low. O(N m^2) for each sweep over the places, usually
+    three to ten, and O(N m) memory.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -158,7 +159,7 @@ def _select(
         residual.add(row, best if np.array_equal(row, space.row(best)) else None)
         chosen.add(space, best, row)
     if exchange:
-        exchange_points(space, chosen, residual.energy)
+        chosen = exchanged(space, chosen, resume, residual.energy)
     return assemble(space, chosen, kind, candidates, seed, note)
 
 
