@@ -10,9 +10,12 @@ from benchmarks.papers import (
     fastmmd,
     fastmmd_plan,
     geometric,
+    geometric_atoms,
     geometric_rule,
+    geometric_speed,
     geometric_training,
     herding,
+    herding_exchange,
     herding_frontier,
     reservoir,
 )
@@ -24,11 +27,17 @@ PAPERS: dict[str, dict[str, Run]] = {
     "reservoir": {"reservoir-figures": reservoir.run},
     "criticisms": {"criticisms-figures": criticisms.run},
     "fastmmd": {"fastmmd-figures": fastmmd.run, "fastmmd-plan": fastmmd_plan.run},
-    "herding": {"herding-figures": herding.run, "herding-frontier": herding_frontier.run},
+    "herding": {
+        "herding-figures": herding.run,
+        "herding-exchange": herding_exchange.run,
+        "herding-frontier": herding_frontier.run,
+    },
     "geometric": {
         "geometric-figure1": geometric.run,
         "geometric-rule": geometric_rule.run,
+        "geometric-atoms": geometric_atoms.run,
         "geometric-training": geometric_training.run,
+        "geometric-speed": geometric_speed.run,
     },
 }
 
