@@ -111,8 +111,9 @@ def _rates(out: Path, quick: bool, mapped: Callable[..., Any]) -> None:
     numbers: dict[str, Any] = {}
     with panels(out / "rates", len(_SMOOTHNESS), legend_beside=True) as axes:
         for (name, d), (path, floor) in zip(cases, found, strict=True):
-            kept = np.arange(1, path.size + 1)[(path > 10.0 * floor) & (np.arange(path.size) >= 9)]
-            slope = loglog_slope(kept, path[kept - 1]) if kept.size > 5 else np.nan
+            above = np.arange(1, path.size + 1)[path > 10.0 * floor]
+            kept = above[above >= (10 if above[-1] >= 20 else 3)]
+            slope = loglog_slope(kept, path[kept - 1])
             nu = _SMOOTHNESS[name]
             known = -(nu / d + 0.5)
             numbers[f"{name} d={d}"] = {"slope": slope, "best_possible": known, "from": int(kept[0]), "to": int(kept[-1])}
