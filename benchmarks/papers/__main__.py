@@ -18,13 +18,19 @@ from benchmarks.papers import (
     herding_exchange,
     herding_frontier,
     reservoir,
+    reservoir_filter,
+    reservoir_sequences,
 )
 
 Run = Callable[[Path, Path, bool], None]
 
 #: The experiments of each paper: functions of the folder to write to, the folder of data sets, and whether to be quick.
 PAPERS: dict[str, dict[str, Run]] = {
-    "reservoir": {"reservoir-figures": reservoir.run},
+    "reservoir": {
+        "reservoir-figures": reservoir.run,
+        "reservoir-filter": reservoir_filter.run,
+        "reservoir-sequences": reservoir_sequences.run,
+    },
     "criticisms": {"criticisms-figures": criticisms.run},
     "fastmmd": {"fastmmd-figures": fastmmd.run, "fastmmd-plan": fastmmd_plan.run},
     "herding": {
