@@ -65,7 +65,7 @@ def _warm_online(points: Floats, kernel: ss.kernels.Kernel) -> Choice:
 
 def _warm_streamed(points: Floats, kernel: ss.kernels.Kernel) -> Choice:
     streamed(points[:100], kernel, 10, 5, seed=0)  # compiles
-    return streamed(points, kernel, PROTOTYPES, CRITICISMS, seed=0)[0]
+    return streamed(points, kernel, PROTOTYPES, CRITICISMS, seed=0)
 
 
 def _draw(path: Path, images: Images, chosen: dict[str, Choice], first: int) -> None:

@@ -49,7 +49,7 @@ def figure5(out: Path, quick: bool, pool: Executor) -> None:
             mmd = float(np.mean([_mmd(each[column][method][-1], kernel, bandwidth) for each in runs]))
             numbers[f"M = {size}, {kernel}, bandwidth {bandwidth}, {method}"] = {"regions_with_one_point": shares, "mmd": mmd}
             print(
-                f"figure 5  M={size}, {kernel}, bandwidth {bandwidth}, {method:19} one point in {shares[-1]:.0%} of the regions; "
+                f"figure 5  M={size}, {kernel}, bandwidth {bandwidth}, {method:19} alone in {shares[-1]:.0%} of the regions; "
                 f"MMD to the target {mmd:.4f}"
             )
         for size in SIZES:
