@@ -8,6 +8,7 @@ from pathlib import Path
 from benchmarks.papers import (
     criticisms,
     fastmmd,
+    fastmmd_cost,
     fastmmd_plan,
     geometric,
     geometric_atoms,
@@ -32,7 +33,7 @@ PAPERS: dict[str, dict[str, Run]] = {
         "reservoir-sequences": reservoir_sequences.run,
     },
     "criticisms": {"criticisms-figures": criticisms.run},
-    "fastmmd": {"fastmmd-figures": fastmmd.run, "fastmmd-plan": fastmmd_plan.run},
+    "fastmmd": {"fastmmd-figures": fastmmd.run, "fastmmd-plan": fastmmd_plan.run, "fastmmd-cost": fastmmd_cost.run},
     "herding": {
         "herding-figures": herding.run,
         "herding-exchange": herding_exchange.run,
