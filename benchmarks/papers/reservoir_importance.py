@@ -47,10 +47,15 @@ def figure5(out: Path, quick: bool, pool: Executor) -> None:
             shares = [_share_alone([each[column][method][row] for each in runs], size) for row in range(-len(places), 0)
                       if method != METHODS[1] or row == -1]  # fmt: skip
             mmd = float(np.mean([_mmd(each[column][method][-1], kernel, bandwidth) for each in runs]))
-            numbers[f"M = {size}, {kernel}, bandwidth {bandwidth}, {method}"] = {"regions_with_one_point": shares, "mmd": mmd}
+            gap = float(np.median([np.diff(np.sort(each[column][method][-1])).min() for each in runs]))
+            numbers[f"M = {size}, {kernel}, bandwidth {bandwidth}, {method}"] = {
+                "regions_with_one_point": shares,
+                "mmd": mmd,
+                "least_distance": gap,
+            }
             print(
                 f"figure 5  M={size}, {kernel}, bandwidth {bandwidth}, {method:19} alone in {shares[-1]:.0%} of the regions; "
-                f"MMD to the target {mmd:.4f}"
+                f"MMD to the target {mmd:.4f}; least distance of two points {gap:.2f}"
             )
         for size in SIZES:
             middles = _quantiles((np.arange(size) + 0.5) / size)
