@@ -15,13 +15,15 @@ Floats = npt.NDArray[np.float64]
 _SPACING = 5.0
 
 
-def blobs(n: int, ratio: float, rng: np.random.Generator) -> Floats:
+def blobs(n: int, ratio: float, rng: np.random.Generator, *, diagonal: bool = True) -> Floats:
     """Draw n points from a 5 x 5 grid of Gaussians with covariance eigenvalues `ratio` and 1, stretched along the diagonal.
 
-    A ratio of 1 is the paper's P, a larger one its Q (section 4.1, figure 3).
+    A ratio of 1 is the paper's P, a larger one its Q (section 4.1, figure 3). diagonal=False stretches them along an axis.
     """
     centres = _SPACING * rng.integers(0, 5, size=(n, 2))
     along, across = rng.standard_normal((2, n)) * np.sqrt([[ratio], [1.0]])
+    if not diagonal:
+        return centres + np.column_stack([along, across])
     turned: Floats = np.column_stack([along - across, along + across]) / np.sqrt(2.0)
     return centres + turned
 
