@@ -22,10 +22,9 @@ def blobs(n: int, ratio: float, rng: np.random.Generator, *, diagonal: bool = Tr
     """
     centres = _SPACING * rng.integers(0, 5, size=(n, 2))
     along, across = rng.standard_normal((2, n)) * np.sqrt([[ratio], [1.0]])
-    if not diagonal:
-        return centres + np.column_stack([along, across])
+    straight: Floats = np.column_stack([along, across])
     turned: Floats = np.column_stack([along - across, along + across]) / np.sqrt(2.0)
-    return centres + turned
+    return centres + (turned if diagonal else straight)
 
 
 def blobs_measure(ratio: float, spacing: float = _SPACING, least: float = 1.0) -> ss.measures.GaussianMixture:
