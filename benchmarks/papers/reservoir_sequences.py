@@ -1,5 +1,6 @@
 """The stream's points beside low-discrepancy sequences: section 6 of Paige, Sejdinovic and Wood (2016)."""
 
+from collections.abc import Sequence
 from functools import partial
 from itertools import product
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.axes import Axes
 from scipy.stats import qmc
 
 import supersample as ss
@@ -27,24 +29,28 @@ def run(out: Path, data: Path, quick: bool) -> None:  # noqa: ARG001
     """Measure star discrepancy and MMD to the uniform distribution against the number of points, in one and two dimensions."""
     sizes, seeds, rows = (_SIZES[:3], 2, 5_000) if quick else (_SIZES, 10, _ROWS)
     numbers: dict[str, Any] = {"rows": rows, "seeds": seeds}
-    with one_thread_workers() as workers, panels(out / "sequences", 6, legend_beside=True) as axes:
+    with one_thread_workers() as workers:
         for dimension in (1, 2):
             cases = list(product(_SETS, sizes, range(seeds)))
             found = list(workers.map(partial(_measures, dimension, rows), *zip(*cases, strict=True)))
             table = np.array(found).reshape(len(_SETS), len(sizes), seeds, len(_MEASURES)).mean(axis=2)
-            for place, measure in enumerate(_MEASURES):
-                ax = axes[3 * (dimension - 1) + place]
-                for name, line in zip(_SETS, table[:, :, place], strict=True):
-                    slope = loglog_slope(sizes, line)
-                    numbers[f"{measure}, d = {dimension}, {name}"] = {
-                        "values": dict(zip(sizes, line, strict=True)),
-                        "slope": slope,
-                    }
-                    listed = ", ".join(f"{size}: {value:.2e}" for size, value in zip(sizes, line, strict=True))
-                    print(f"sequences d = {dimension}, {measure:16} {name:17} {listed}; slope {slope:.2f}")
-                    ax.loglog(sizes, line, marker="o", label=name)
-                ax.set(title=f"{measure}, d = {dimension}", xlabel="points")
+            with panels(out / f"sequences-{dimension}", len(_MEASURES), legend_beside=True) as axes:
+                for ax, measure, lines in zip(axes, _MEASURES, table.transpose(2, 0, 1), strict=True):
+                    numbers |= _drawn(ax, f"{measure}, d = {dimension}", sizes, lines)
     write_numbers(out / "sequences", numbers)
+
+
+def _drawn(ax: Axes, title: str, sizes: Sequence[int], lines: Floats) -> dict[str, Any]:
+    """Draw and print the values of one measure, a line for each set of points."""
+    numbers = {}
+    for name, line in zip(_SETS, lines, strict=True):
+        slope = loglog_slope(sizes, line)
+        numbers[f"{title}, {name}"] = {"values": dict(zip(sizes, line, strict=True)), "slope": slope}
+        listed = ", ".join(f"{size}: {value:.2e}" for size, value in zip(sizes, line, strict=True))
+        print(f"sequences {title:23} {name:17} {listed}; slope {slope:.2f}")
+        ax.loglog(sizes, line, marker="o", label=name)
+    ax.set(title=title, xlabel="points")
+    return numbers
 
 
 def _measures(dimension: int, rows: int, name: str, size: int, seed: int) -> list[float]:
