@@ -29,7 +29,7 @@ class Split(NamedTuple):
 
 
 def read(data: Path, name: str, seed: int) -> Split:
-    """Read a data set, part it at random, and standardise it by what is trained on. The part of the file for tests is not used."""
+    """Read a data set, part it at random, and standardise it by what is trained on."""
     if name == "chemreact":
         table = pq.read_table(data / "chemreact_pc10.parquet").to_pandas()
         table.pop("split")
