@@ -84,9 +84,13 @@ class Judge:
 
     def F(self, criticisms: Indices, prototypes: Indices) -> float:  # noqa: N802  the paper's letter
         """Return sum_C |w| + log det K_CC, w the witness of these prototypes."""
+        return sum(self.parts_of_f(criticisms, prototypes))
+
+    def parts_of_f(self, criticisms: Indices, prototypes: Indices) -> tuple[float, float]:
+        """Return sum_C |w|, and log det K_CC."""
         theirs = self.kernel(self.points[criticisms], self.points[prototypes]).mean(axis=1)
         spread = np.linalg.slogdet(self.kernel(self.points[criticisms]))[1]
-        return float(np.abs(self.means[criticisms] - theirs).sum() + spread)
+        return float(np.abs(self.means[criticisms] - theirs).sum()), float(spread)
 
 
 def nearest_error(prototypes: Floats, labels: Indices, points: Floats, truth: Indices) -> float:

@@ -44,6 +44,7 @@ def gallery(out: Path, name: str, images: Images, held_out: Images | None, quick
             "seconds": choice.seconds,
             "J": judge.J(choice.prototypes),
             "F": judge.F(choice.criticisms, choice.prototypes),
+            "sum_of_witnesses": judge.parts_of_f(choice.criticisms, choice.prototypes)[0],
         }
         if images.labels is not None:
             counts = np.bincount(images.labels[choice.prototypes], minlength=images.labels.max() + 1)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from matplotlib.ticker import NullLocator
 
 import supersample as ss
 from benchmarks.papers.criticisms_choice import Choice, Judge, batch, drafted, kernel_of, online, streamed
@@ -79,6 +80,8 @@ def _draw(path: Path, lines: dict[str, dict[int, Floats]], over: dict[int, Float
                     list(line), [each[:, which].mean() for each in line.values()], color=colour, marker=marker, label=method
                 )
             axes[which].set(xscale="log", xlabel="rows seen", ylabel="random 0, batch 1", title=title)
+            axes[which].set_xticks(list(line), [f"{n:,}" for n in line])
+            axes[which].xaxis.set_minor_locator(NullLocator())
         axes[0].legend(loc="lower right")
         for which, title in enumerate(("J", "F")):
             axes[2].plot(list(over), [each[:, which].mean() for each in over.values()], marker="os"[which], label=title)
