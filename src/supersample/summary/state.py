@@ -22,6 +22,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.profile import ColumnPlan, Profile
 from supersample.records.encoding import REDACTED, ColumnOptions, Encoding, learn, require_same, weights_of
+from supersample.records.encoding.values import is_numeric, is_time, numbers_of
 from supersample.records.sources.conforming import conformed, described
 from supersample.records.sources.schema import conform, plain_schema, promote
 from supersample.selection import stream
@@ -350,11 +351,12 @@ def _column_plans(encoding: Encoding, schema: pa.Schema) -> list[ColumnPlan]:
 def _feed(state: Running, batch: pa.RecordBatch) -> Running:
     held, path, start = state.stream, state.mmd_path, 0
     rows = _rows(state.encoding, batch, held.n_seen)
-    first = held.n_seen
+    first, times = held.n_seen, _times(state, batch)
     while start < len(rows):
         mark = _next_mark(held.n_seen)
         stop = min(len(rows), start + mark - held.n_seen)
-        held = stream.update(held, rows.take(slice(start, stop)).shifted(-start))
+        some = slice(start, stop)
+        held = stream.update(held, rows.take(some).shifted(-start), None if times is None else times[some])
         start = stop
         if held.n_seen == mark:
             point = measure(held)
@@ -374,6 +376,20 @@ def _rows(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:
         return Rows(points, positions, half, np.ones(len(points), dtype=np.int64))
     checked = check_weights(weights, len(points), f"column {encoding.weight_column!r}", all_zero=True, first=first)
     return Rows(points, positions, *scale_weights(checked))
+
+
+def _times(state: Running, batch: pa.RecordBatch) -> Floats | None:
+    """Return when the rows of a batch happened, if old rows lose weight by their time."""
+    name = state.request.options.time
+    if name is None:
+        return None
+    column = state.encoding.column(batch, name)
+    if not (is_time(column.type) or is_numeric(column.type)):
+        raise InputError(
+            f"time must name a column of times or numbers, got {name!r} of type {column.type}, which is not read as times; "
+            f"parse it first, or say types={{{name!r}: 'time'}}"
+        )
+    return np.asarray(numbers_of(column), dtype=np.float64)
 
 
 def _next_mark(n_seen: int) -> int:
