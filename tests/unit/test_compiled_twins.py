@@ -380,7 +380,7 @@ def decayed():
 
 
 CASES = {
-    "decay.decayed": decayed,
+    "clock.decayed": decayed,
     "circle.weighted_median": weighted_median,
     "circle.least_work": least_work,
     "criticisms.first_entry": first_entry,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from supersample._checks import MOST, require
-from supersample._compiled import decay as compiled
+from supersample._compiled import clock as compiled
 from supersample._durations import is_duration, seconds_of
 from supersample._stored import FLAG, FLOATS, INDICES, NUMBER, stored
 from supersample._typing import Floats, Indices
@@ -37,7 +37,7 @@ class Decay:
     """A half-life, in rows or in the unit of the rows' times, and the clock that the rows have set.
 
     A row's time in rows is its position. The clock is the latest time seen, but for rows far ahead of all others:
-    `_compiled.decay.decayed` has the rule, and says what places and counts are.
+    `_compiled.clock.decayed` has the rule, and says what places and counts are.
     """
 
     half_life: float

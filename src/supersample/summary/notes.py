@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._compiled import decay as compiled_decay
+from supersample._compiled import clock as clocks
 from supersample._durations import duration_text
 from supersample._text import about, amount, plural
 from supersample.profile import ColumnProfile, Counted
@@ -140,7 +140,7 @@ def _decay(state: Running) -> Iterator[Note]:
         yield Note(
             "times ahead", name,
             f"{plural(clock.n_ahead, 'row')} lay more than {span} ahead of all rows before, and counted as no later than that "
-            f"until {compiled_decay.AGREEING} rows agreed",
+            f"until {clocks.AGREEING} rows agreed",
         )  # fmt: skip
 
 

@@ -34,7 +34,7 @@ from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
 
-__all__ = ["Options", "summarize"]
+__all__ = ["Options", "first_state", "summarize"]
 
 
 @dataclass(frozen=True)
@@ -197,7 +197,9 @@ def summarize(
     path = None if checkpoint is None else behind_link(as_path(checkpoint, "checkpoint"), "checkpoint")
     while True:
         try:
-            empty = _empty(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
+            empty = (
+                first_state(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
+            )
             saver = None if path is None else Checkpoint(path, fingerprint(given, empty, random_state), given.label, *every)
             with nullcontext() if saver is None else exclusive_lock(saver.path, "checkpoint"):
                 resumed = None if saver is None or again else saver.resume()
@@ -209,7 +211,7 @@ def summarize(
             given, again = given.as_text(error.columns), True
 
 
-def _empty(given: Source, request: Request) -> WarmUp:
+def first_state(given: Source, request: Request) -> WarmUp:
     """Return the state to start from: if the source can be read out of order, with maps from rows spread over all of it."""
     state = states.init(request, given.schema)
     if given.sample is None or (given.n_rows is not None and given.n_rows <= WARM_UP):

@@ -12,7 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._checks import MOST_EXPONENT, require, within
-from supersample._random import Seed
 from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, Indices
 from supersample.embedding.moments import ScaledWeight
@@ -116,9 +115,8 @@ def init(width: int) -> Background:
     return Background(Timed(Rows.none(width), np.empty(0), np.empty(0, dtype=np.int64)))
 
 
-def update(state: Background, rows: Rows, size: int, seed: Seed) -> Background:
-    """Return the sample after more rows of positive weight; `seed` is used for these rows only."""
-    times = seed.generator().standard_exponential(len(rows))
+def update(state: Background, rows: Rows, size: int, times: Floats) -> Background:
+    """Return the sample after more rows of positive weight. times: an exponential draw for each row."""
     mantissas, exponents = np.frexp(times / rows.mantissas)
     drawn = Timed(rows, mantissas, exponents - rows.exponents)
     if np.isfinite(state.next_mantissa):

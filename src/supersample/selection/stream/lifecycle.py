@@ -254,7 +254,8 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     settings, reservoir, rows = state.settings, state.reservoir, chunk.rows
     seed = settings.seed.child("stream").child(settings.stream)
     held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
-    sample = background.update(state.background, rows, settings.n_background, seed.child("background").child(state.chunks))
+    times = seed.child("background").child(state.chunks).generator().standard_exponential(len(rows))
+    sample = background.update(state.background, rows, settings.n_background, times)
     depending = None if state.dependence is None else dependence.update(state.dependence, chunk.features, rows)
     singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
     sums, n_used = state.moments, state.n_used
