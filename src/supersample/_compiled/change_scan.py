@@ -77,12 +77,10 @@ def evidence_at(
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
 def add_residual(residual: Floats, squares: Floats, counts: Integers, held: Floats, busy: Integers) -> None:
-    """Add a tick's residual to sums over 1, 2, 4, ... ticks: squares by group of features, how many, and blocks that wait."""
-    size = residual.size // squares.shape[1]
+    """Add a tick's residual to sums over 1, 2, 4, ... ticks: squares of each feature, how many, and blocks that wait."""
     for level in range(counts.size):
-        for group in range(squares.shape[1]):
-            for k in range(group * size, (group + 1) * size):
-                squares[level, group] += residual[k] * residual[k]
+        for k in range(residual.size):
+            squares[level, k] += residual[k] * residual[k]
         counts[level] += 1
         if busy[level] == 0:
             held[level] = residual

@@ -130,7 +130,7 @@ class ChangeDetector:
         at_least: float = 0.0,
         delta: float = 0.05,
         season: int | None = None,
-        tick: int = 10,
+        tick: int = 5,
         warm_up: int = 200,
         standardize: bool = True,
         kernel: KernelLike = "gaussian",
@@ -199,8 +199,8 @@ class ChangeDetector:
     def _started(self, width: int) -> _State:
         exact = self.guarantee == "exact"
         watched = watch.init(
-            self.n_features * len(SCALES), self.run_length / self.tick, groups=len(SCALES), n_phases=self._n_phases, exact=exact, least=self.at_least,
-            warm_up=float(self.warm_up),
+            self.n_features * len(SCALES), self.run_length / self.tick, groups=len(SCALES), n_phases=self._n_phases,
+            exact=exact, least=self.at_least, warm_up=float(self.warm_up),
         )  # fmt: skip
         none = np.empty((0, width))
         return _State(

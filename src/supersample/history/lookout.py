@@ -136,19 +136,24 @@ def closed(state: Lookout, context: Context, blocks: Sequence[Block], time: floa
 
 
 def matched(left: Sequence[Block], right: Sequence[Block], rules: Rules) -> tuple[list[Block], list[Block]]:
-    """Return the blocks of both sides whose phases the other side has, too; blocks longer than a phase have all of them."""
+    """Return the blocks of both sides of whose phases the other side has at least half."""
     if rules.season is None:
         return list(left), list(right)
-    span = rules.season / rules.n_phases
-    short = [[each for each in side if each.end - each.start <= span] for side in (left, right)]
-    phases = [{rules.phase_of(each.start) for each in side} for side in short]
-    if any(len(own) < len(side) for own, side in zip(short, (left, right), strict=True)):
-        phases = [phases[0] | phases[1]] * 2  # a longer block has every phase
-    both = phases[0] & phases[1]
-    kept = [
-        [each for each in side if each.end - each.start > span or rules.phase_of(each.start) in both] for side in (left, right)
-    ]
-    return kept[0], kept[1]
+    sides = [[(each, _phases(each, rules)) for each in side] for side in (left, right)]
+    seen = [set().union(*(phases for _, phases in side)) for side in sides]
+
+    def fitting(side: list[tuple[Block, set[int]]], others: set[int]) -> list[Block]:
+        return [each for each, phases in side if 2 * len(phases & others) >= len(phases)]
+
+    return fitting(sides[0], seen[1]), fitting(sides[1], seen[0])
+
+
+def _phases(block: Block, rules: Rules) -> set[int]:
+    """Return the phases that the span of a block covers."""
+    assert rules.season is not None
+    step = rules.season / rules.n_phases
+    count = min(rules.n_phases, max(1, round((block.end - block.start) / step)))
+    return {rules.phase_of(block.start + place * step) for place in range(count)}
 
 
 def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], found: Found, now: float) -> Alarm:

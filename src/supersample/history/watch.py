@@ -23,10 +23,9 @@ from supersample.history.thresholds import (
     Spread,
     asymptotic_limits,
     chance,
-    dependence_factor,
-    dimensions_of,
+    dependence_of,
     exact_limits,
-)
+)  # fmt: skip
 
 __all__ = ["MOST_OF_A_LENGTH", "Found", "Sample", "Watch", "advance", "boundaries", "init", "located", "restarted"]
 
@@ -103,7 +102,7 @@ class Watch:
     @property
     def n_groups(self) -> int:
         """Groups of equal size that features stand in."""
-        return int(self.squares.shape[1])
+        return self.factors.size
 
     @property
     def rows_a_tick(self) -> float:
@@ -122,9 +121,9 @@ class Watch:
         require(self.sums.shape == (segments, self.n_phases, dimensions), "the watch is of other features")
         require(self.sizes.shape == (segments, self.n_phases) and bool((self.sizes >= 0).all()), "the watch is impossible")
         require(bool((self.ticks > 0).all() and (self.ticks < MOST >> 8).all()) and segments < _ROOM, "the watch is impossible")
-        groups = self.squares.shape[-1]
+        groups = self.n_groups
         require(self.counts.shape == self.busy.shape == (_LENGTHS,), "the watch is incomplete")
-        require(self.squares.shape == (_LENGTHS, groups) and groups > 0 == dimensions % groups, "the watch is incomplete")
+        require(self.squares.shape == (_LENGTHS, dimensions) and groups > 0 == dimensions % groups, "the watch is incomplete")
         require(self.limits.size == 0 or self.limits.shape == (groups, LEVELS), "the watch is incomplete")
         require(self.factors.shape == (groups,) and bool((self.factors >= 1).all()), "the watch is impossible")
         require(self.held.shape == (_LENGTHS, dimensions), "the watch is incomplete")
@@ -142,7 +141,7 @@ def init(
     probability = chance(run_length, MOST_OF_A_LENGTH) / groups
     return Watch(
         n_phases, probability, exact, least, warm_up, np.empty((0, n_phases, dimensions)), np.empty((0, n_phases)),
-        np.empty(0, dtype=np.int64), np.zeros((_LENGTHS, groups)), np.zeros(_LENGTHS, dtype=np.int64),
+        np.empty(0, dtype=np.int64), np.zeros((_LENGTHS, dimensions)), np.zeros(_LENGTHS, dtype=np.int64),
         np.zeros((_LENGTHS, dimensions)), np.zeros(_LENGTHS, dtype=np.int64),
         exact_limits(probability, groups) if exact else NO_LIMITS, np.ones(groups), warm_up,
     )  # fmt: skip
@@ -222,13 +221,13 @@ def _until(state: Watch, tick_sizes: Floats, start: int) -> int:
 def _looked(state: Watch, sample: Sample, seed: Seed) -> Watch:
     """Return the watch with limits from what is known now; none as long as dependence may reach further than was seen."""
     groups, known, factors, limits = state.n_groups, True, [], []
+    squares = np.split(state.squares, groups, axis=1)
     for place, rows in enumerate(np.split(sample.residuals, groups, axis=1)):
-        variance = float(sample.variances[place])
-        spread = Spread(state.squares[:, place], state.counts.astype(np.float64), state.rows_a_tick)
-        factor, sure = dependence_factor(spread, variance, dimensions_of(rows))
-        known &= sure
-        factors.append(factor)
-        limits.append(asymptotic_limits(rows, variance, factor, state.probability, seed.child(place)))
+        spread = Spread(squares[place], state.counts.astype(np.float64), state.rows_a_tick)
+        found = dependence_of(spread, rows, float(sample.variances[place]))
+        known &= found.known
+        factors.append(found.factor)
+        limits.append(asymptotic_limits(rows, found, state.probability, seed.child(place)))
     after = replace(state, next_look=2.0 * state.n_rows)
     if not known and state.limits.size == 0:
         return after
