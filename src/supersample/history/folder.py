@@ -35,7 +35,7 @@ from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Maps, Request, check_encoding
 
-__all__ = ["MAIN", "Saved", "read_folder", "write_folder"]
+__all__ = ["MAIN", "Saved", "block_bytes", "block_of", "maps_bytes", "maps_of", "read_folder", "write_folder"]
 
 #: The file that names all others.
 MAIN = "history.ss"
@@ -112,6 +112,23 @@ def read_folder(folder: Path) -> tuple[Saved, dict[int, tuple[Any, str]]]:
         raise InputError(f"{name} does not hold a history, though its checksum fits ({error}); create it again") from error
 
 
+def maps_bytes(state: Timeline) -> bytes:
+    """Return what it takes to turn rows into blocks of a history, without its blocks."""
+    bare = replace(state, blocks=(), open={}, alarms=(), ticks=Ticks())
+
+    def nothing(*_: Any) -> str:
+        raise AssertionError
+
+    return _main(Saved(state.rules, state.request, "", bare), nothing)
+
+
+def maps_of(data: bytes) -> Timeline:
+    """Return a history without blocks, from what `maps_bytes` returned."""
+    saved = _restored(from_bytes(data, "the maps of a history"), Path(), {})
+    assert saved.state is not None
+    return saved.state
+
+
 def _main(saved: Saved, put: Callable[[Any, str, Callable[[Any], bytes]], str]) -> bytes:
     arrays: list[np.ndarray[Any, Any]] = []
     state, request = saved.state, saved.request
@@ -135,8 +152,8 @@ def _main(saved: Saved, put: Callable[[Any, str, Callable[[Any], bytes]], str]) 
         "lookout": pack(state.lookout, arrays),
         "n_seen": state.n_seen,
         "n_late": state.n_late,
-        "blocks": [put(each, _BLOCKS, _block_bytes) for each in state.blocks],
-        "open": [[number, each.n_waiting, put(each.block, _BLOCKS, _block_bytes)] for number, each in waiting],
+        "blocks": [put(each, _BLOCKS, block_bytes) for each in state.blocks],
+        "open": [[number, each.n_waiting, put(each.block, _BLOCKS, block_bytes)] for number, each in waiting],
         "alarms": [put(each, _ALARMS, alarm_bytes) for each in state.alarms],
         **{kind: {name: pack(each, arrays) for name, each in own.items()} for kind, own in parts.items()},
     }
@@ -144,7 +161,8 @@ def _main(saved: Saved, put: Callable[[Any, str, Callable[[Any], bytes]], str]) 
     return to_bytes(Contents(header, arrays, table.take(pa.array(np.arange(table.num_rows)))))
 
 
-def _block_bytes(block: Block) -> bytes:
+def block_bytes(block: Block) -> bytes:
+    """Return the bytes of a file that holds a block."""
     arrays: list[np.ndarray[Any, Any]] = []
     kept = block.kept.compact()
     header = {
@@ -175,7 +193,7 @@ def _restored(contents: Contents, folder: Path, known: dict[int, tuple[Any, str]
     state = replace(state, **_values(header, arrays, state))
 
     def block(name: str) -> Block:
-        found = _block(_file(folder, name, _BLOCKS), name, state)
+        found = block_of(_file(folder, name, _BLOCKS), name, state)
         known[id(found)] = (found, name)
         return found
 
@@ -222,7 +240,8 @@ def _file(folder: Path, name: Any, kind: str) -> Contents:
     return from_bytes(read_file(folder / kind / parts[1], "path"), name)
 
 
-def _block(contents: Contents, name: str, state: Timeline) -> Block:
+def block_of(contents: Contents, name: str, state: Timeline) -> Block:
+    """Return the block of a file; refuse one that no rows of the history lead to."""
     header, arrays = contents.header, list(contents.arrays)
     require(header["kind"] == "block" and contents.table.schema == state.schema, f"{name} is no block of it")
     kept = RowStore(unpack(header["positions"], arrays), contents.table)

@@ -1,6 +1,8 @@
 """History: summaries of a stream along time, which can be asked about any two ranges, and alarms where it changed."""
 
+import importlib
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
@@ -14,26 +16,31 @@ from supersample._files import as_path
 from supersample._locking import one_at_a_time
 from supersample._text import did_you_mean, plural
 from supersample._typing import RandomState
-from supersample.errors import InputError, InputTypeError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.history import timeline
 from supersample.history.alarm import Alarm
 from supersample.history.block import Block, joined, running
-from supersample.history.folder import Saved, read_folder, write_folder
+from supersample.history.folder import MAIN, Saved, read_folder, write_folder
 from supersample.history.lookout import matched
-from supersample.history.rules import Rules, rules_of
+from supersample.history.merging import looked_again
+from supersample.history.merging import merged as merged_timelines
+from supersample.history.reading import progress, rows_to_skip
+from supersample.history.rules import Rules, rules_of, ticks_of
 from supersample.history.timeline import Timeline
 from supersample.records.encoding.options import require_column
 from supersample.records.encoding.values import is_numeric
 from supersample.records.sources import open_source, without
-from supersample.records.sources.base import Source
+from supersample.records.sources.base import OtherTypeError, Source
+from supersample.records.sources.clusters import EngineHome, engine_of
 from supersample.records.sources.conforming import conformed
 from supersample.selection.stream.plan import WARM_UP
+from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
 from supersample.summary.comparison import Comparison
 from supersample.summary.notes import Note
 from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, WarmUp
-from supersample.summary.summarizing import Options, first_state
+from supersample.summary.summarizing import Options, check_seconds, first_state
 from supersample.summary.summary import Summary
 
 __all__ = ["History", "Period"]
@@ -159,25 +166,104 @@ class History:
         self._more: Mapping[str, Any] = {}
 
     @one_at_a_time
-    def update(self, rows: Any) -> Self:
-        """Take in more rows, of any kind that `summarize` takes, and return this history; if any cannot be used, none are."""
+    def update(
+        self, rows: Any, *, save_to: str | os.PathLike[str] | None = None, save_seconds: float = 30.0
+    ) -> Self:  # fmt: skip
+        """Take in more rows, of any kind that `summarize` takes, and return this history; if any cannot be used, none are.
+
+        save_to: a folder that the history is saved to every `save_seconds`, and at the end. A history without rows goes on
+        from what the folder holds, which must have been asked for the same. The same call again, after the process was killed,
+        takes up where the last save was, and takes no row of these files or of this table twice; files may be added at the
+        end. Rows of pipes and iterators are always new.
+        """
+        home = engine_of(rows)
+        if home is not None:
+            self._take_cluster(home, rows, save_to)
+            return self
         given = without(open_source(rows), self._drop)
-        state = self._state
+        if save_to is None:
+            self._take(given, 0)
+            return self
+        folder = as_path(save_to, "save_to")
+        with exclusive_lock(folder, "save_to"):
+            self._continue(folder)
+            skip = rows_to_skip(self._more, given, str(folder))
+            if skip is not None:
+                self._take(given, skip, folder, check_seconds(save_seconds, "save_seconds"))
+        return self
+
+    def _take(self, given: Source, skip: int, folder: Path | None = None, seconds: float = np.inf) -> None:
+        """Take in the rows of a source from a place on; with a folder, each save takes effect, else all rows or none."""
+        start, text = self._state, False
+        while True:
+            state = start.opened(given) if isinstance(start, _Waiting) else start
+            taken, saved = skip, time.monotonic()
+            try:
+                for batch in given.batches(skip):
+                    state = state.updated(batch) if isinstance(state, _Waiting) else _taken(state, batch)
+                    taken += batch.num_rows
+                    if folder is not None and time.monotonic() - saved >= seconds:
+                        self._keep(state, given, taken, folder, done=False)
+                        saved = time.monotonic()
+            except OtherTypeError as error:
+                if given.as_text is None or start.n_seen or text:
+                    raise
+                # A value far into a file is no number: read the column as text, which is read as what most of it holds.
+                given, text = given.as_text(error.columns), True
+                continue
+            break
+        self._keep(state, given, taken, folder, done=True)
+
+    def _take_cluster(self, home: EngineHome, frame: Any, save_to: Any) -> None:
+        """Take in the rows of a frame that lives on a cluster, by blocks that its workers make."""
+        if save_to is not None:
+            raise InputError("save_to must be left out for frames of a cluster; save the history after the update")
+        # `engines` is a later layer that this one must not depend on, so it is imported only here.
+        engine, state = importlib.import_module("supersample.engines.histories"), self._state
         if isinstance(state, _Waiting):
-            state = state.opened(given)
-        for batch in given.batches(0):
-            state = state.updated(batch) if isinstance(state, _Waiting) else _taken(state, batch)
+            if state.batches:
+                state = state.settled()
+            elif state.empty is not None and state.empty.maps is not None:
+                state = timeline.init(state.rules, state.empty.request, state.empty.schema, state.empty.maps)
+            else:
+                state = engine.begun(home, frame, state.rules, state.request)
+        _check_time(state.rules, state.schema)
+        self.__dict__.update(_state=engine.updated(home, frame, state), source=self.source or "partitions")
+
+    def _keep(self, state: "Timeline | _Waiting", given: Source, rows: int, folder: Path | None, *, done: bool) -> None:
         # One step: after an interrupt, all rows are taken in, or none.
         self.__dict__.update(_state=state, source=self.source or given.label)
-        return self
+        if folder is not None:
+            self._more = progress(given, rows, done=done)
+            self._write(folder, self._more)
+
+    def _continue(self, folder: Path) -> None:
+        """Go on from a folder, if it holds a history that was asked for the same."""
+        if not (folder / MAIN).exists() or folder.absolute() in self._files:
+            return
+        found = History.load(folder)
+        if self.n_seen:
+            raise MismatchError(
+                f"save_to must name a new folder, or the one that this history was loaded from, got {str(folder)!r}, which has "
+                f"{plural(found.n_seen, 'row')} of another; load it with History.load, or choose another name"
+            )
+        mine, theirs = (_asked(each) for each in (self._state, found._state))
+        different = [name for name in mine if mine[name] != theirs[name]]
+        if different:
+            shown = ", ".join(f"{name}: {theirs[name]} there, {mine[name]} here" for name in different)
+            raise MismatchError(
+                f"save_to names {str(folder)!r}, a history that was asked for something else ({shown}); ask for the same, or "
+                f"choose another folder"
+            )
+        self.__dict__.update({name: found.__dict__[name] for name in ("_state", "source", "_files", "_more", "_drop")})
 
     @one_at_a_time
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the history to a folder, atomically, with checksums and without code; `supersample.load` reads it.
+        """Write the history to a folder, atomically, with checksums and without code; `History.load` reads it.
 
         Saved again to the same folder, only blocks that have changed are written.
         """
-        self._write(as_path(path, "path"), {})
+        self._write(as_path(path, "path"), self._more)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
@@ -279,6 +365,33 @@ class History:
         if not left or not right:
             raise InputError("first and second must have a phase of the season in common, and have none; take longer ranges")
         return _period(state, left, self.source).compare(_period(state, right, self.source), at_least=at_least)
+
+    def changes(self, run_length: str | int | timedelta | None = None) -> tuple[Alarm, ...]:
+        """Return the alarms; with another `run_length`, those that the blocks held now would have raised.
+
+        Blocks that were joined since are looked at as they are: old changes are placed to the hour, day or month.
+        """
+        if run_length is None:
+            return self.alarms
+        state = self._ready()
+        rules = replace(state.rules, run_length=ticks_of(run_length, state.rules.every, clock=state.rules.clock))
+        return tuple(_shown(each, rules) for each in looked_again(state, rules))
+
+    @one_at_a_time
+    def merge(self, other: "History") -> "History":
+        """Return the history of the rows of both; neither changes.
+
+        Both must have the same rules, and encoding and features of one summary (`like=`). Blocks of the same spans are joined,
+        of overlapping ones the longer span stays. Alarms are those of both; from then on blocks are compared with those since
+        the last of them.
+        """
+        if not isinstance(other, History):
+            raise InputTypeError(f"other must be a History, got {type(other).__name__}")
+        state, merged = merged_timelines(self._ready(), other._ready()), History.__new__(History)
+        merged.__dict__.update(
+            _rules=state.rules, _drop=self._drop, _state=state, source=f"{self.source} + {other.source}", _files={}, _more={}
+        )
+        return merged
 
     def __repr__(self) -> str:
         """Show what is held."""
@@ -390,3 +503,13 @@ def _times(values: Sequence[float], rules: Rules) -> pa.Array:
 def _shown(alarm: Alarm, rules: Rules) -> Alarm:
     first, last = (_time(each, rules) for each in alarm.between)
     return replace(alarm, at=_time(alarm.at, rules), change=_time(alarm.change, rules), between=(first, last))
+
+
+def _asked(state: Timeline | _Waiting) -> dict[str, Any]:
+    """Return what a history was asked for, as plain values."""
+    settings, rules = state.request.settings, state.rules
+    return {
+        **vars(rules), **state.request.options.to_plain(), "prototypes": settings.n_prototypes,
+        "criticisms": settings.n_criticisms, "kernel": repr(settings.kernel), "features": repr(settings.features),
+        "n_features": settings.n_features,
+    }  # fmt: skip

@@ -11,7 +11,7 @@ from supersample._stored import FLAG, NUMBER, TEXT, optional, stored
 from supersample._validation import check_count, choose
 from supersample.errors import InputError, InputTypeError
 
-__all__ = ["Rules", "rules_of"]
+__all__ = ["Rules", "rules_of", "ticks_of"]
 
 #: Phases that a season is cut into, at most.
 _MOST_PHASES = 288
@@ -114,7 +114,7 @@ def rules_of(
         lateness=(0.0 if time is None else span) if late is None else late,
         season=cycle,
         keep=length(keep, "keep", 2.0 * span),
-        run_length=_ticks(run_length, span, clock=clock),
+        run_length=ticks_of(run_length, span, clock=clock),
         exact=guarantee == "exact",
         at_least=float(at_least),
         volume=volume and time is not None,
@@ -122,7 +122,7 @@ def rules_of(
     )
 
 
-def _ticks(run_length: Any, span: float, *, clock: bool) -> float:
+def ticks_of(run_length: Any, span: float, *, clock: bool) -> float:
     """Return a run length in blocks: a duration, or a number of blocks."""
     if run_length is None:
         return float(_RUN_LENGTH)

@@ -4,7 +4,7 @@ The result depends on the order in which rows arrive, and not on how they were b
 in by thousands, and a block is closed at the very row that moves the clock past its end.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
@@ -23,7 +23,7 @@ from supersample.history.rules import Rules
 from supersample.history.waves import Waves, waves_of
 from supersample.summary.state import Maps, Request, times_of
 
-__all__ = ["Open", "Ticks", "Timeline", "all_blocks", "init", "update"]
+__all__ = ["Open", "Ticks", "Timeline", "all_blocks", "blocks_of", "closed_before", "drained", "init", "update"]
 
 #: Rows of a block that are taken in at a time.
 _CHUNK = 4096
@@ -138,7 +138,7 @@ def update(state: Timeline, batch: pa.RecordBatch) -> Timeline:
     edges = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(done)]
     for first, last in pairwise(edges):
         if done[first] > before and state.n_seen + first > 0:
-            state = _closed_before(state, before, int(done[first]))
+            state = closed_before(state, before, int(done[first]))
         before = int(done[first])
         state = _placed(state, batch.slice(first, last - first), blocks[first:last], before)
     return replace(state, places=places, counts=counts, n_seen=state.n_seen + batch.num_rows)
@@ -146,8 +146,27 @@ def update(state: Timeline, batch: pa.RecordBatch) -> Timeline:
 
 def all_blocks(state: Timeline) -> tuple[Block, ...]:
     """Return all blocks in the order of time, the open ones with the rows that wait."""
-    held = [_drained(state, number, each).block for number, each in state.open.items()]
+    held = [drained(state, number, each).block for number, each in state.open.items()]
     return tuple(sorted((*state.blocks, *held), key=lambda each: each.start))
+
+
+def blocks_of(state: Timeline, batches: Iterable[pa.RecordBatch]) -> tuple[dict[int, Block], int]:
+    """Return the blocks of some rows by themselves, by number, and how many rows have no time; these go to the latest block."""
+    found: dict[int, Block] = {}
+    untimed = 0
+    assert state.rules.time is not None
+    for batch in batches:
+        times = times_of(state.maps.encoding, batch, state.rules.time)
+        missing = np.isnan(times)
+        untimed += int(missing.sum())
+        latest = np.nanmax(times) if not missing.all() else max(found, default=0) * state.rules.every
+        blocks = np.floor(np.where(missing, latest, times) / state.rules.every).astype(np.int64)
+        for number in np.unique(blocks).tolist():
+            rows = np.flatnonzero(blocks == number)
+            part = batch if rows.size == batch.num_rows else batch.take(pa.array(rows))
+            held = _with_redacted(found.get(number) or _empty(state, number), part)
+            found[number] = _added(state, number, held, state.request.options.masked(part))
+    return found, untimed
 
 
 def _placed(state: Timeline, batch: pa.RecordBatch, blocks: Indices, closed_before: int) -> Timeline:
@@ -177,7 +196,7 @@ def _with_waiting(state: Timeline, number: int, held: Open, part: pa.RecordBatch
     return held
 
 
-def _drained(state: Timeline, number: int, held: Open) -> Open:
+def drained(state: Timeline, number: int, held: Open) -> Open:
     """Return an open block with all its rows taken in."""
     return Open(_added(state, number, held.block, _combined(held.waiting))) if held.n_waiting else held
 
@@ -202,12 +221,12 @@ def _with_late(state: Timeline, number: int, rows: pa.RecordBatch) -> Timeline:
     return replace(state, blocks=tuple(sorted((*state.blocks, fresh), key=lambda each: each.start)))
 
 
-def _closed_before(state: Timeline, since: int, number: int) -> Timeline:
+def closed_before(state: Timeline, since: int, number: int) -> Timeline:
     """Close all blocks before a number, and look whether something changed."""
     every, opened = state.rules.every, dict(state.open)
     for each in _numbers(opened, since, number, volume=state.rules.volume):
         held = opened.pop(each, None)
-        block = None if held is None else _drained(state, each, held).block
+        block = None if held is None else drained(state, each, held).block
         state = replace(state, blocks=state.blocks if block is None else _inserted(state.blocks, block), open=opened)
         found = closed(state.lookout, state.context, state.blocks, each * every, block)
         state = replace(

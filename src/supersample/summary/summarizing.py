@@ -34,7 +34,7 @@ from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
 
-__all__ = ["Options", "first_state", "summarize"]
+__all__ = ["Options", "check_seconds", "first_state", "summarize"]
 
 
 @dataclass(frozen=True)
@@ -193,7 +193,10 @@ def summarize(
     given, again = without(open_source(source), options.drop), False
     options.check_half_life(given.schema)
     tell = _teller(progress, given.label)
-    every = None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"), _seconds(checkpoint_seconds)
+    every = (
+        None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
+        check_seconds(checkpoint_seconds, "checkpoint_seconds"),
+    )
     path = None if checkpoint is None else behind_link(as_path(checkpoint, "checkpoint"), "checkpoint")
     while True:
         try:
@@ -245,9 +248,10 @@ def _names(given: Any, argument: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _seconds(value: Any) -> float:
+def check_seconds(value: Any, name: str) -> float:
+    """Return a number of seconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise InputError(f"checkpoint_seconds must be a number of seconds, 0 or more, got {value!r}")
+        raise InputError(f"{name} must be a number of seconds, 0 or more, got {value!r}")
     return float(value)
 
 
