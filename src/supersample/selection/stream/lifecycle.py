@@ -15,7 +15,8 @@ import numpy as np
 
 from supersample._threads import ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
-from supersample.embedding import moments
+from supersample.embedding import decay, moments
+from supersample.embedding.decay import Decay
 from supersample.embedding.moments import Moments
 from supersample.selection.pool import ExactPool, embedded, explain
 from supersample.selection.stream import background, dependence, rare
@@ -32,7 +33,9 @@ from supersample.selection.stream.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
 
-#: mu is updated after each further sixteenth of the rows seen, and at least _SMALLEST_BLOCK rows.
+#: A row that has lost half of its weight so many times is no criticism any more.
+_FORGOTTEN = 6
+#: mu is updated after each further sixteenth of the rows that count, and at least _SMALLEST_BLOCK rows.
 _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 
 
@@ -82,6 +85,7 @@ def init(settings: Settings, width: int, plan: Plan | None = None, widths: Seque
         background=background.init(width),
         rare=rare.init(settings.n_rare, width),
         dependence=dependence.init(0, widths),
+        decay=None if settings.half_life is None else Decay(settings.half_life, settings.by_time),
     )
     return state if plan is None else _begin(state, plan)
 
@@ -92,11 +96,15 @@ def has_weight(state: Stream) -> bool:
 
 
 @one_blas_thread()
-def update(state: Stream, rows: Rows) -> Stream:
+def update(state: Stream, rows: Rows, times: Floats | None = None) -> Stream:
     """Return the stream after more rows, with positions counted from 0 within `rows`; the given state does not change.
 
-    Rows of weight zero are counted, and otherwise ignored.
+    Rows of weight zero are counted, and otherwise ignored. times: those of the rows, NaN where there is none, if the half-life
+    is one of time.
     """
+    if state.decay is not None:
+        clock, weights = decay.weigh(state.decay, rows.weights, state.n_seen, times)
+        rows, state = replace(rows, mantissas=weights.mantissas, exponents=weights.exponents), replace(state, decay=clock)
     some = np.flatnonzero(rows.mantissas > 0)
     arrived = (rows if some.size == len(rows) else rows.take(some)).shifted(state.n_seen)
     state = replace(state, n_seen=state.n_seen + len(rows))
@@ -178,12 +186,20 @@ def _two_kinds(state: Stream, rows: Rows, weights: Floats, target: Target, pull:
 
     usual = float(weights @ witness(rows.points, pulls(rows.points)))
     there = witness(target.points, pull) - usual
-    low = state.rare.rows
+    low = _recent(state, state.rare.rows)
     if len(low):  # where the prototypes have too much already, nothing is left out
         low = low.take(np.flatnonzero(witness(low.points, pulls(low.points)) >= usual))
     found = missed_and_rare(kernel, rows, state.background, low, there, state.settings.n_criticisms)
     points = found.rows.points
     return found.rows, found.kinds, witness(points, pulls(points)) - usual
+
+
+def _recent(state: Stream, rows: Rows) -> Rows:
+    """Return rows without those that have lost nearly all of their weight since they came."""
+    if state.decay is None or len(rows) == 0:
+        return rows
+    latest = state.moments.exponent
+    return rows.take(np.flatnonzero(rows.exponents > latest - _FORGOTTEN))
 
 
 def _begin(state: Stream, plan: Plan) -> Stream:
@@ -238,13 +254,15 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     settings, reservoir, rows = state.settings, state.reservoir, chunk.rows
     seed = settings.seed.child("stream").child(settings.stream)
     held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
-    sample = background.update(state.background, rows, settings.n_background, seed.child("background").child(state.chunks))
+    times = seed.child("background").child(state.chunks).generator().standard_exponential(len(rows))
+    sample = background.update(state.background, rows, settings.n_background, times)
     depending = None if state.dependence is None else dependence.update(state.dependence, chunk.features, rows)
     singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
     sums, n_used = state.moments, state.n_used
     start = 0
     while start < len(rows):
-        stop = min(len(rows), start + max(_SMALLEST_BLOCK, n_used // _REFRESH_SHARE))
+        recent = n_used if state.decay is None else int(min(n_used, sums.effective_rows))
+        stop = min(len(rows), start + max(_SMALLEST_BLOCK, recent // _REFRESH_SHARE))
         part = slice(start, stop)
         block = rows.take(part)
         sums = moments.update(sums, chunk.features[part], block.weights, norms=chunk.norms[part])
