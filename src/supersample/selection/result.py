@@ -54,6 +54,9 @@ class Selection:
         atoms: rows among the candidates, such as those of a target with few points, or the best choice known. target: that of
         the selection. The kernel must have constant k(x, x) (`ss.kernels.Normalized`). O((m + r)^3) time.
 
+        The result has `mmd`, the bound with the first one, two, ... points, `atoms`, the square root of g, and `least` and
+        `most`, which are m and M.
+
         >>> import numpy as np
         >>> import supersample as ss
         >>> grid, atoms = np.arange(20.0)[:, None], [[3.0], [7.0], [15.0]]
