@@ -1,0 +1,100 @@
+"""The alarms of a history as cards: when, how sure, what changed, and rows of before and after."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import pyarrow as pa
+
+from supersample.history.alarm import Alarm
+from supersample.history.rules import Rules
+from supersample.records.sources import RESERVED
+from supersample.report import words
+from supersample.report.cells import clean
+from supersample.report.gallery import Gallery, gallery_of
+from supersample.report.pictures import picture_columns
+from supersample.report.timeline.moments import moment
+from supersample.summary.comparison import LEVEL, gain_in_words
+
+__all__ = ["AlarmCard", "cards_of_alarms", "named_by"]
+
+#: Alarms with a card, those of them with rows, rows of each side, and changes that are listed.
+MOST_CARDS, MOST_WITH_ROWS, MOST_ROWS, MOST_CHANGES = 100, 20, 6, 12
+
+
+@dataclass(frozen=True)
+class AlarmCard:
+    """One alarm. changes: columns, or pairs of them, and what changed. before, after: rows that show it; None without any."""
+
+    anchor: str
+    kind: str
+    title: str
+    when: str
+    size: str
+    changes: tuple[tuple[str, str], ...]
+    n_more: int
+    before: Gallery | None
+    after: Gallery | None
+
+
+def named_by(alarms: Sequence[Alarm]) -> list[str]:
+    """Return the columns that alarms name, those of the latest first."""
+    return [name for alarm in reversed(alarms) for name in (*alarm.changed, *(n for p in _pairs(alarm) for n in p.columns))]
+
+
+def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, ...]:
+    """Return the cards of the latest alarms, the latest first."""
+    shown = list(enumerate(alarms, start=1))[-MOST_CARDS:][::-1]
+    with_rows = [alarm for _, alarm in shown if alarm.before is not None and alarm.after is not None][:MOST_WITH_ROWS]
+    tables = [side for alarm in with_rows for side in (alarm.before, alarm.after)]
+    pictures = picture_columns([_own(each) for each in tables], 2 * MOST_ROWS * len(with_rows)) if tables else ()
+    cards = []
+    for number, alarm in shown:
+        changes = [(each.name, each.what) for each in alarm.columns if each.pvalue <= LEVEL]
+        changes += [(each.names, each.what) for each in _pairs(alarm)]
+        rows = any(alarm is each for each in with_rows)
+        sides = [_gallery(side, pictures, alarm) if rows and side is not None else None for side in (alarm.before, alarm.after)]
+        cards.append(
+            AlarmCard(
+                anchor=f"alarm-{number}",
+                kind=alarm.kind,
+                title=moment(alarm.change, rules),
+                when=_when(alarm, rules),
+                size=_size(alarm),
+                changes=tuple((clean(name, 60), clean(what, 200)) for name, what in changes[:MOST_CHANGES]),
+                n_more=max(0, len(changes) - MOST_CHANGES),
+                before=sides[0],
+                after=sides[1],
+            )
+        )
+    return tuple(cards)
+
+
+def _pairs(alarm: Alarm) -> list:  # type: ignore[type-arg]
+    return [each for each in alarm.pairs if each.pvalue <= LEVEL]
+
+
+def _when(alarm: Alarm, rules: Rules) -> str:
+    first, last = (moment(each, rules) for each in alarm.between)
+    end = moment(alarm.at - 1.0 if rules.time is None else alarm.at, rules)
+    noticed = f"with {end}" if rules.time is None else f"when the block that ends at {end} was closed"
+    return f"It lies between {first} and {last}, and was noticed {noticed}."
+
+
+def _size(alarm: Alarm) -> str:
+    line = f"The evidence was {words.times(alarm.evidence)} times the alarm line."
+    if alarm.kind == "volume":
+        return f"From then on there were {words.amount(alarm.mmd)} times as many rows as before. {line}"
+    return f"MMD {words.amount(alarm.mmd)} between rows before and after. {line}"
+
+
+def _own(table: pa.Table) -> pa.Table:
+    return table.select([name for name in table.column_names if name not in RESERVED])
+
+
+def _gallery(table: pa.Table, pictures: Sequence, alarm: Alarm) -> Gallery:  # type: ignore[type-arg]
+    """Return the rows of a side, with the columns that changed first."""
+    own = [name for name in table.column_names if name not in RESERVED]
+    named = [name for name in dict.fromkeys(named_by([alarm])) if name in own]
+    said = [f"Rows like it are {clean(gain_in_words(each), 300)}." for each in table.slice(0, MOST_ROWS).to_pylist()]
+    order = [*named, *(name for name in own if name not in named)]
+    return gallery_of(table, order, pictures, most=MOST_ROWS, why=said.__getitem__)
