@@ -11,9 +11,9 @@ from supersample.records.sources import RESERVED
 from supersample.report import words
 from supersample.report.cells import clean
 from supersample.report.gallery import Gallery, gallery_of
-from supersample.report.pictures import picture_columns
+from supersample.report.pictures import PictureColumn, picture_columns
 from supersample.report.timeline.moments import moment
-from supersample.summary.comparison import LEVEL, gain_in_words
+from supersample.summary.comparison import LEVEL, PairChange, gain_in_words
 
 __all__ = ["AlarmCard", "cards_of_alarms", "named_by"]
 
@@ -25,7 +25,7 @@ MOST_CARDS, MOST_WITH_ROWS, MOST_ROWS, MOST_CHANGES = 100, 20, 6, 12
 class AlarmCard:
     """One alarm. changes: columns, or pairs of them, and what changed. before, after: rows that show it; None without any."""
 
-    anchor: str
+    number: int
     kind: str
     title: str
     when: str
@@ -55,7 +55,7 @@ def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, .
         sides = [_gallery(side, pictures, alarm) if rows and side is not None else None for side in (alarm.before, alarm.after)]
         cards.append(
             AlarmCard(
-                anchor=f"alarm-{number}",
+                number=number,
                 kind=alarm.kind,
                 title=moment(alarm.change, rules),
                 when=_when(alarm, rules),
@@ -69,7 +69,7 @@ def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, .
     return tuple(cards)
 
 
-def _pairs(alarm: Alarm) -> list:  # type: ignore[type-arg]
+def _pairs(alarm: Alarm) -> list[PairChange]:
     return [each for each in alarm.pairs if each.pvalue <= LEVEL]
 
 
@@ -91,7 +91,7 @@ def _own(table: pa.Table) -> pa.Table:
     return table.select([name for name in table.column_names if name not in RESERVED])
 
 
-def _gallery(table: pa.Table, pictures: Sequence, alarm: Alarm) -> Gallery:  # type: ignore[type-arg]
+def _gallery(table: pa.Table, pictures: Sequence[PictureColumn], alarm: Alarm) -> Gallery:
     """Return the rows of a side, with the columns that changed first."""
     own = [name for name in table.column_names if name not in RESERVED]
     named = [name for name in dict.fromkeys(named_by([alarm])) if name in own]

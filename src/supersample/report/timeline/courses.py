@@ -150,7 +150,8 @@ def _quartiles(whole: ColumnProfile, parts: Sequence[ColumnProfile]) -> Quartile
 
 def _whole_counts(counts: Floats) -> Indices:
     """Return counts of classes, some of which are parts of rows, as whole numbers with the same sum."""
-    return np.diff(np.rint(np.concatenate([[0.0], np.cumsum(counts)]))).astype(np.int64)
+    whole: Indices = np.rint(np.concatenate([[0.0], np.cumsum(counts)])).astype(np.int64)
+    return np.diff(whole)
 
 
 def _number(value: float | None) -> float:
