@@ -335,14 +335,19 @@ class History:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What there is to know about the times of the rows."""
+        return _notes(self._ready())
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write a self-contained page along time for the browser and return its path; a page that is there is replaced.
+
+        It shows the evidence with the alarms, rows, missing values and the course of each column, and for every alarm what
+        changed and rows of before and after. Any two ranges can be compared on the page.
+        """
         state = self._ready()
-        name = state.rules.time
-        told = (
-            ("late rows", state.n_late, "came after their block was closed; alarms did not see them"),
-            ("no time", state.n_untimed, "had no time, and went to the block of the latest time seen"),
-            ("times ahead", state.n_ahead, "were far ahead of all rows before, and did not move the clock until others agreed"),
-        )
-        return tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
+        # `report` is a later layer that this one must not depend on, so it is imported only here.
+        write = importlib.import_module("supersample.report").write_history
+        written: Path = write(state, _notes(state), self.source, path, title=title)
+        return written
 
     def between(self, start: Any = None, end: Any = None) -> Period:
         """Return the summary of a range: of all blocks that have at least half of their span in it.
@@ -503,6 +508,16 @@ def _times(values: Sequence[float], rules: Rules) -> pa.Array:
 def _shown(alarm: Alarm, rules: Rules) -> Alarm:
     first, last = (_time(each, rules) for each in alarm.between)
     return replace(alarm, at=_time(alarm.at, rules), change=_time(alarm.change, rules), between=(first, last))
+
+
+def _notes(state: Timeline) -> tuple[Note, ...]:
+    name = state.rules.time
+    told = (
+        ("late rows", state.n_late, "came after their block was closed; alarms did not see them"),
+        ("no time", state.n_untimed, "had no time, and went to the block of the latest time seen"),
+        ("times ahead", state.n_ahead, "were far ahead of all rows before, and did not move the clock until others agreed"),
+    )
+    return tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
 
 
 def _asked(state: Timeline | _Waiting) -> dict[str, Any]:

@@ -3,19 +3,20 @@
 The coordinates run from 0 to 1000 along time and from 0 to 100 upwards, and lines keep their width when these are stretched.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
+from typing import NamedTuple
 
 import numpy as np
 
 from supersample._typing import Floats
 from supersample.report import words
 from supersample.report.shapes import Axis, compact
-from supersample.report.timeline.courses import Course, Quartiles
+from supersample.report.timeline.courses import Course, Lengths, Quartiles, Values
 from supersample.report.timeline.overview import Steps
 from supersample.report.timeline.view import HistoryView, Mark
 
-__all__ = ["Plot", "Spark", "evidence_plot", "quartiles_plot", "rows_plot", "sparks_of"]
+__all__ = ["Drawn", "Plot", "Spark", "course_charts", "evidence_plot", "missing_plot", "rows_plot"]
 
 WIDTH, HEIGHT = 1000, 100
 #: The evidence axis reaches beyond the alarm line by so much, at least and at most; what is higher is cut.
@@ -24,18 +25,29 @@ _LEAST_TOP, _MOST_TOP = 1.25, 2.0
 _NARROW = 3.0
 
 
-class Plot:
+class Plot(NamedTuple):
     """A chart with the labels of its axis: the lowest and highest value, and the place of a line, from the top, in percent."""
 
-    def __init__(self, svg: str, low: str, high: str, line: float | None = None) -> None:
-        self.svg, self.low, self.high, self.line = svg, low, high, line
+    svg: str
+    low: str
+    high: str
+    line: float | None = None
 
 
-class Spark:
-    """A share along time, on a scale of its own from 0 to its largest."""
+class Spark(NamedTuple):
+    """A share or a mean along time, on a scale of its own from 0 to its largest."""
 
-    def __init__(self, label: str, svg: str, largest: str) -> None:
-        self.label, self.svg, self.largest = label, svg, largest
+    label: str
+    svg: str
+    largest: str
+
+
+class Drawn(NamedTuple):
+    """The charts of a column: numbers have a plot, values, texts and vectors sparks; missing: None if nothing is."""
+
+    plot: Plot | None
+    sparks: tuple[Spark, ...]
+    missing: Spark | None
 
 
 def evidence_plot(view: HistoryView) -> Plot:
@@ -64,10 +76,30 @@ def rows_plot(view: HistoryView, label: str = "Rows of a block along time") -> P
     return Plot(_svg(body, f"{label}: at most {words.amount(largest)}"), "0", compact(largest))
 
 
-def quartiles_plot(course: Course, view: HistoryView) -> Plot:
+def missing_plot(view: HistoryView) -> Plot | None:
+    """Draw the share of values that are missing, over all columns that are shown; None if none is."""
+    absent = np.sum([each.absent for each in view.courses], axis=0)
+    if not np.any(absent):
+        return None
+    shares = absent / np.maximum(np.sum([each.rows for each in view.courses], axis=0), 1)
+    spark = _spark("missing values", shares, view, words.percent)
+    return Plot(spark.svg, "0", spark.largest)
+
+
+def course_charts(course: Course, view: HistoryView) -> Drawn:
+    """Draw the course of a column."""
+    of, sparks = course.of, ()
+    if isinstance(of, Values):
+        rows = np.maximum(course.rows, 1)
+        sparks = tuple(_spark(label, of.counts[:, place] / rows, view, words.percent) for place, label in enumerate(of.labels))
+    elif isinstance(of, Lengths):
+        sparks = (_spark(f"mean {of.unit}", of.means, view, words.amount),)
+    missing = _spark("missing", course.missing, view, words.percent) if course.absent.any() else None
+    return Drawn(_quartiles(course.name, of, view) if isinstance(of, Quartiles) else None, sparks, missing)
+
+
+def _quartiles(name: str, of: Quartiles, view: HistoryView) -> Plot:
     """Draw median and quartiles of a column of numbers; the scale is that of its distribution, from the least to the most."""
-    of = course.of
-    assert isinstance(of, Quartiles)
     spans = np.array(view.spans)
     finite = of.quartiles[np.isfinite(of.quartiles)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (of.axis.low, of.axis.high)
@@ -80,26 +112,14 @@ def quartiles_plot(course: Course, view: HistoryView) -> Plot:
         f'<path class="band" d="{_band(_levels(below, 1.0), _levels(above, 1.0))}"/>'
         f'{_marks(view.marks)}<path class="first" d="{_line(_levels(middle, 1.0))}"/>'
     )
-    return Plot(_svg(body, f"Median and quartiles of {course.name} along time"), _number(low, of.form), _number(high, of.form))
+    return Plot(_svg(body, f"Median and quartiles of {name} along time"), _number(low, of.form), _number(high, of.form))
 
 
-def sparks_of(labels: Sequence[str], shares: Sequence[Floats], view: HistoryView) -> tuple[Spark, ...]:
-    """Draw shares of rows along the spans, each on a scale of its own."""
-    spans, found = np.array(view.spans), []
-    for label, values in zip(labels, shares, strict=True):
-        largest = float(np.nanmax(values, initial=0.0))
-        steps = Steps(spans[:, 0], spans[:, 1], values)
-        body = f'<path class="all" d="{_area(_levels(steps, largest))}"/>{_marks(view.marks)}'
-        said = words.percent(largest)
-        found.append(Spark(label, _svg(body, f"Share of {label} along time: at most {said}"), said))
-    return tuple(found)
-
-
-def lengths_spark(label: str, values: Floats, view: HistoryView) -> Spark:
-    """Draw a mean along the spans, on a scale from 0."""
+def _spark(label: str, values: Floats, view: HistoryView, written: Callable[[float], str]) -> Spark:
+    """Draw a share or a mean along the spans, on a scale from 0."""
     spans, largest = np.array(view.spans), float(np.nanmax(values, initial=0.0))
     body = f'<path class="all" d="{_area(_levels(Steps(spans[:, 0], spans[:, 1], values), largest))}"/>{_marks(view.marks)}'
-    said = words.amount(largest)
+    said = written(largest)
     return Spark(label, _svg(body, f"{label} along time: at most {said}"), said)
 
 

@@ -82,7 +82,7 @@ class HistoryView:
     thinned: str
     courses: tuple[Course, ...]
     n_columns: int
-    about_shell: str
+    about_line: str
     embedded: dict[str, Any]
     small_print: tuple[Fact, ...]
 
@@ -122,7 +122,7 @@ def view_of_history(state: Timeline, notes: Sequence[Note], source: str, title: 
         thinned=_thinned(spans),
         courses=courses,
         n_columns=n_columns,
-        about_shell=said.about_shell(rules),
+        about_line=said.about_line(rules),
         embedded=embedded(
             spans, courses, scale, rules, _presets(spans, state), float(state.lookout.content.factors[0])
         ),

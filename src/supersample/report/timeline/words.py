@@ -9,7 +9,7 @@ from supersample.report.cells import clean
 from supersample.report.timeline.moments import length_words, long_words, moment, stretch
 from supersample.report.words import amount, count, percent
 
-__all__ = ["Standing", "about_alarms", "about_shell", "headline", "promise", "since"]
+__all__ = ["Standing", "about_alarms", "about_line", "headline", "promise", "since"]
 
 #: Characters of what changed, in the headline.
 _LONGEST = 160
@@ -81,6 +81,6 @@ def about_alarms(n_shown: int, n_alarms: int) -> str:
     )
 
 
-def about_shell(rules: Rules) -> str:
-    """Say what the ranges of the shell's line are."""
+def about_line(rules: Rules) -> str:
+    """Say how the ranges of the line of Python are compared."""
     return "" if rules.season is None else "As here, blocks of phases that both ranges have are compared with each other."
