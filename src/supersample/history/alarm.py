@@ -12,6 +12,8 @@ __all__ = ["Alarm", "what_changed"]
 
 #: Columns and pairs of columns that are put into words.
 _TOLD = 3
+#: Rows of each side that are shown where none stand out.
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -25,8 +27,8 @@ class Alarm:
     evidence: over the line at which an alarm is raised; at least 1.
     columns, pairs: what changed, the clearest first, by a comparison of rows before and after. It says what changed and is no
     second test, since its rows are those that raised the alarm.
-    before, after: rows that were common and are not any more, and rows that are common since; None for volume, and where there
-    are too few.
+    before, after: rows that were common and are not any more, and rows that are common since, with what `Comparison.left_rows`
+    says of them; where no rows stand out, some rows before and the latest ones. None for volume, and where there are too few.
     """
 
     kind: Literal["content", "volume"]
@@ -61,6 +63,11 @@ class Alarm:
         return f"changed at {self.change} ({first} to {last}), noticed at {self.at}{size}: {self.in_words()}"
 
 
-def what_changed(found: Comparison) -> dict[str, Any]:
+def what_changed(found: Comparison, before: pa.Table, after: pa.Table) -> dict[str, Any]:
     """Return what an alarm says of a comparison of rows before and after."""
-    return {"columns": found.columns, "pairs": found.pairs, "before": found.left_rows, "after": found.right_rows}
+    left, right = found.left_rows, found.right_rows
+    if left.num_rows == 0:
+        left = before.slice(0, _SHOWN)
+    if right.num_rows == 0:
+        right = after.slice(max(0, after.num_rows - _SHOWN))
+    return {"columns": found.columns, "pairs": found.pairs, "before": left, "after": right}
