@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -52,7 +53,10 @@ def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, .
         changes = [(each.name, each.what) for each in alarm.columns if each.pvalue <= LEVEL]
         changes += [(each.names, each.what) for each in _pairs(alarm)]
         rows = any(alarm is each for each in with_rows)
-        sides = [_gallery(side, pictures, alarm) if rows and side is not None else None for side in (alarm.before, alarm.after)]
+        sides = [
+            _gallery(side, when, pictures, alarm) if rows and side is not None else None
+            for side, when in ((alarm.before, "Before"), (alarm.after, "After"))
+        ]
         cards.append(
             AlarmCard(
                 number=number,
@@ -87,14 +91,19 @@ def _size(alarm: Alarm) -> str:
     return f"MMD {words.amount(alarm.mmd)} between rows before and after. {line}"
 
 
+def _python(table: pa.Table) -> list[dict[str, Any]]:
+    """Return what is said of the rows that are shown."""
+    return table.select([name for name in table.column_names if name in RESERVED]).slice(0, MOST_ROWS).to_pylist()
+
+
 def _own(table: pa.Table) -> pa.Table:
     return table.select([name for name in table.column_names if name not in RESERVED])
 
 
-def _gallery(table: pa.Table, pictures: Sequence[PictureColumn], alarm: Alarm) -> Gallery:
+def _gallery(table: pa.Table, when: str, pictures: Sequence[PictureColumn], alarm: Alarm) -> Gallery:
     """Return the rows of a side, with the columns that changed first."""
     own = [name for name in table.column_names if name not in RESERVED]
     named = [name for name in dict.fromkeys(named_by([alarm])) if name in own]
-    said = [f"Rows like it are {clean(gain_in_words(each), 300)}." for each in table.slice(0, MOST_ROWS).to_pylist()]
+    said = [f"{when} the change, rows like it are {clean(gain_in_words(each), 300)}." for each in _python(table)]
     order = [*named, *(name for name in own if name not in named)]
     return gallery_of(table, order, pictures, most=MOST_ROWS, why=said.__getitem__)

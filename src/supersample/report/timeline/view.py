@@ -32,6 +32,8 @@ __all__ = ["HistoryView", "Mark", "standing_of", "view_of_history"]
 _BUTTONS = 3
 #: The least distance of two numbers above the axis, as a share of it.
 _APART = 0.08
+#: How far from a quarter of the axis its label may stand, and moments that are good labels, the best first, in seconds.
+_NEAR, _ROUND = 0.06, (86_400.0, 43_200.0, 21_600.0, 3_600.0, 1_800.0, 900.0, 60.0)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def view_of_history(state: Timeline, notes: Sequence[Note], source: str, title: 
         facts=_facts(state, spans),
         notes=note_groups(notes),
         labels=_labels(spans, scale, rules),
-        axis=axis_words(rules, is_even=scale.is_even),
+        axis=" ".join(filter(None, [said.about_evidence(rules), axis_words(rules, is_even=scale.is_even)])),
         every=length_words(rules.every, rules),
         overview=overview_of(state.ticks, rules.every, scale),
         volume=rules.volume,
@@ -168,12 +170,17 @@ def _facts(state: Timeline, spans: Sequence[Span]) -> tuple[Fact, ...]:
 
 
 def _labels(spans: Sequence[Span], scale: TimeScale, rules: Rules) -> tuple[tuple[float, str], ...]:
-    """Label the ends of the axis, and the starts of blocks nearest to its quarters."""
+    """Label the ends of the axis, and near its quarters the roundest start of a block: of a day, half a day, an hour."""
     starts = np.array([each.start for each in spans])
     places = scale.place(starts)
-    inner = {int(np.argmin(np.abs(places - wanted))) for wanted in (0.25, 0.5, 0.75)}
+    steps = _ROUND if rules.clock else tuple(10.0**power for power in range(15, -1, -1))
+    roundness = [next((place for place, step in enumerate(steps) if start % step == 0), len(steps)) for start in starts]
     found = {0.0: short(spans[0].start, rules), 1.0: short(spans[-1].end, rules)}
-    found |= {float(places[each]): short(spans[each].start, rules) for each in inner if 0.1 < places[each] < 0.9}
+    for wanted in (0.25, 0.5, 0.75):
+        near = np.flatnonzero(np.abs(places - wanted) <= _NEAR)
+        if near.size:
+            best = min(near.tolist(), key=lambda each: (roundness[each], abs(places[each] - wanted)))
+            found[float(places[best])] = short(float(starts[best]), rules)
     return tuple(sorted(found.items()))
 
 

@@ -9,7 +9,7 @@ from supersample.report.cells import clean
 from supersample.report.timeline.moments import length_words, long_words, moment, stretch
 from supersample.report.words import amount, count, percent
 
-__all__ = ["Standing", "about_alarms", "about_line", "headline", "promise", "since"]
+__all__ = ["Standing", "about_alarms", "about_evidence", "about_line", "headline", "promise", "since"]
 
 #: Characters of what changed, in the headline.
 _LONGEST = 160
@@ -79,6 +79,13 @@ def about_alarms(n_shown: int, n_alarms: int) -> str:
         "changed is told by the blocks before and after. It describes the change and is no second test, since its rows are "
         f"those that raised the alarm.{fewer}"
     )
+
+
+def about_evidence(rules: Rules) -> str:
+    """Say why there is no evidence at first."""
+    if rules.season is None:
+        return ""
+    return "There is no evidence until enough blocks of the same phases were seen, after the start and after every change."
 
 
 def about_line(rules: Rules) -> str:
