@@ -38,7 +38,7 @@ _OPTIONS = {"types": "--type and --ignore", "volume": "--no-volume", "random_sta
     callback=whole_or_text,
     help="The time between false alarms, at least, on average: 90d, or 5000 blocks.  [default: 10000 blocks]",
 )
-@click.option("--guarantee", type=click.Choice(["asymptotic", "exact"]), help="How --run-length is kept.  [default: asymptotic]")
+@click.option("--guarantee", type=click.Choice(["asymptotic", "exact"]), help="How that is kept.  [default: asymptotic]")
 @click.option("--at-least", type=click.FloatRange(0, 2), metavar="MMD", help="The smallest change that matters.  [default: 0]")
 @click.option("--no-volume", is_flag=True, help="Do not watch the number of rows.")
 @column_options

@@ -10,8 +10,9 @@ from supersample.cli.interrupts import starting
 from supersample.errors import InputError
 
 __all__ = [
-    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "history_folder", "number_or_text", "page", "page_file",
-    "parse_columns", "parse_types", "progress", "quiet", "refuse_no_folder", "seed", "summary_file", "whole_or_text",
+    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "history_folder", "number_or_text", "page",
+    "page_file", "parse_columns", "parse_types", "progress", "quiet", "refuse_no_folder", "seed", "summary_file",
+    "whole_or_text",
 ]  # fmt: skip
 
 #: A path to write to.

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pyarrow as pa
 
@@ -91,19 +90,19 @@ def _size(alarm: Alarm) -> str:
     return f"MMD {words.amount(alarm.mmd)} between rows before and after. {line}"
 
 
-def _python(table: pa.Table) -> list[dict[str, Any]]:
-    """Return what is said of the rows that are shown."""
-    return table.select([name for name in table.column_names if name in RESERVED]).slice(0, MOST_ROWS).to_pylist()
-
-
 def _own(table: pa.Table) -> pa.Table:
     return table.select([name for name in table.column_names if name not in RESERVED])
 
 
 def _gallery(table: pa.Table, when: str, pictures: Sequence[PictureColumn], alarm: Alarm) -> Gallery:
-    """Return the rows of a side, with the columns that changed first."""
+    """Return the rows of a side, with the columns that changed first; nothing is said of rows that do not stand out."""
     own = [name for name in table.column_names if name not in RESERVED]
     named = [name for name in dict.fromkeys(named_by([alarm])) if name in own]
-    said = [f"{when} the change, rows like it are {clean(gain_in_words(each), 300)}." for each in _python(table)]
+    shown, said = table.slice(0, MOST_ROWS), [""] * len(table)
+    if "_ratio" in table.column_names:
+        gains = shown.select([name for name in table.column_names if name in RESERVED]).to_pylist()
+        said = [f"{when} the change, rows like it are {clean(gain_in_words(each), 300)}." for each in gains]
+    if "_row" not in table.column_names:
+        shown = shown.append_column("_row", pa.array(range(len(shown)), type=pa.int64()))
     order = [*named, *(name for name in own if name not in named)]
-    return gallery_of(table, order, pictures, most=MOST_ROWS, why=said.__getitem__)
+    return gallery_of(shown, order, pictures, most=MOST_ROWS, why=said.__getitem__)

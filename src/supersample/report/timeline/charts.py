@@ -88,7 +88,8 @@ def missing_plot(view: HistoryView) -> Plot | None:
 
 def course_charts(course: Course, view: HistoryView) -> Drawn:
     """Draw the course of a column."""
-    of, sparks = course.of, ()
+    of = course.of
+    sparks: tuple[Spark, ...] = ()
     if isinstance(of, Values):
         rows = np.maximum(course.rows, 1)
         sparks = tuple(_spark(label, of.counts[:, place] / rows, view, words.percent) for place, label in enumerate(of.labels))
