@@ -7,7 +7,6 @@ import pyarrow as pa
 
 from supersample._checks import require
 from supersample.history.alarm import Alarm
-from supersample.records.sources import RESERVED
 from supersample.storage.container import Contents, to_bytes
 from supersample.summary.comparison import ColumnChange, PairChange
 
@@ -29,8 +28,7 @@ def alarm_bytes(alarm: Alarm) -> bytes:
         **{name: repr(float(getattr(alarm, name))) for name in _NUMBERS},
     }
     tables = [each for each in (alarm.before, alarm.after) if each is not None]
-    # Of rows that do not stand out nothing is said: then their side lacks some columns.
-    table = pa.concat_tables(tables, promote_options="default").combine_chunks() if tables else pa.table({})
+    table = pa.concat_tables(tables).combine_chunks() if tables else pa.table({})
     return to_bytes(Contents(header, [], table))
 
 
@@ -46,17 +44,10 @@ def alarm_of(contents: Contents, name: str) -> Alarm:
         between=(first, last),
         columns=tuple(ColumnChange(**_tuples(each)) for each in header["columns"]),
         pairs=tuple(PairChange(**_tuples(each)) for each in header["pairs"]),
-        before=None if count is None else _side(table.slice(0, count)),
-        after=None if count is None else _side(table.slice(count)),
+        before=None if count is None else table.slice(0, count),
+        after=None if count is None else table.slice(count),
         **{each: float(header[each]) for each in _NUMBERS},
     )
-
-
-def _side(table: pa.Table) -> pa.Table:
-    """Return the rows of a side without columns that only the other has."""
-    known = [name for name in table.column_names if name in RESERVED]
-    empty = [name for name in known if table.num_rows and table[name].null_count == table.num_rows]
-    return table.drop_columns(empty) if len(empty) == len(known) else table
 
 
 def _tuples(values: dict[str, Any]) -> dict[str, Any]:

@@ -27,6 +27,8 @@ __all__ = ["Closed", "Context", "Lookout", "closed", "matched", "start"]
 _SAMPLE, _VOLUMES = 512, 512
 #: Rows, and ticks of volume, before limits are computed.
 _WARM_UP, _WARM_UP_TICKS = 200.0, 24.0
+#: The variance of the root of a Poisson count, however large it is on average.
+_POISSON = 0.25
 #: Rows on each side that it takes to say what changed.
 _FEWEST = 5
 
@@ -221,7 +223,7 @@ def _watch_volume(state: Lookout, context: Context, time: float, size: float) ->
     volumes = np.concatenate([state.volumes, [[np.sqrt(size), float(phase)]]])[-_VOLUMES:]
 
     def sample(_: int, after: Watch) -> Sample:
-        return _centred(volumes[:, :1] - after.means()[volumes[:, 1].astype(np.int64)], 1)
+        return _centred(_as_varied(volumes[:, :1] - after.means()[volumes[:, 1].astype(np.int64)]), 1)
 
     held, evidence, found = watch.advance(
         state.volume, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")
@@ -239,6 +241,15 @@ def _watch_volume(state: Lookout, context: Context, time: float, size: float) ->
         float(evidence[-1]),
         alarm,
     )
+
+
+def _as_varied(residuals: Floats) -> Floats:
+    """Return residuals of roots of counts that vary at least as those of counts of independent rows do, by a quarter.
+
+    Counts that did not vary at all, as in an outage, would else make an alarm of every difference after it.
+    """
+    lift = np.sqrt(max(0.0, _POISSON - float(np.square(residuals).mean())))
+    return residuals + lift * np.where(np.arange(len(residuals)) % 2, 1.0, -1.0)[:, None]
 
 
 def _times_as_many(volumes: Floats, ticks: int) -> float:

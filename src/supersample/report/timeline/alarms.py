@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,7 +14,7 @@ from supersample.report.cells import clean
 from supersample.report.gallery import Gallery, gallery_of
 from supersample.report.pictures import PictureColumn, picture_columns
 from supersample.report.timeline.moments import moment
-from supersample.summary.comparison import LEVEL, PairChange, gain_in_words
+from supersample.summary.comparison import gain_in_words
 
 __all__ = ["AlarmCard", "cards_of_alarms", "named_by"]
 
@@ -38,7 +39,8 @@ class AlarmCard:
 
 def named_by(alarms: Sequence[Alarm]) -> list[str]:
     """Return the columns that alarms name, those of the latest first."""
-    return [name for alarm in reversed(alarms) for name in (*alarm.changed, *(n for p in _pairs(alarm) for n in p.columns))]
+    named = ((*each.changed, *(name for pair in each.changed_pairs for name in pair.columns)) for each in reversed(alarms))
+    return [name for names in named for name in names]
 
 
 def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, ...]:
@@ -49,8 +51,8 @@ def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, .
     pictures = picture_columns([_own(each) for each in tables], 2 * MOST_ROWS * len(with_rows)) if tables else ()
     cards = []
     for number, alarm in shown:
-        changes = [(each.name, each.what) for each in alarm.columns if each.pvalue <= LEVEL]
-        changes += [(each.names, each.what) for each in _pairs(alarm)]
+        changes = [(each.name, each.what) for each in alarm.columns if each.name in alarm.changed]
+        changes += [(each.names, each.what) for each in alarm.changed_pairs]
         rows = any(alarm is each for each in with_rows)
         sides = [
             _gallery(side, when, pictures, alarm) if rows and side is not None else None
@@ -72,10 +74,6 @@ def cards_of_alarms(alarms: Sequence[Alarm], rules: Rules) -> tuple[AlarmCard, .
     return tuple(cards)
 
 
-def _pairs(alarm: Alarm) -> list[PairChange]:
-    return [each for each in alarm.pairs if each.pvalue <= LEVEL]
-
-
 def _when(alarm: Alarm, rules: Rules) -> str:
     first, last = (moment(each, rules) for each in alarm.between)
     end = moment(alarm.at - 1.0 if rules.time is None else alarm.at, rules)
@@ -86,7 +84,7 @@ def _when(alarm: Alarm, rules: Rules) -> str:
 def _size(alarm: Alarm) -> str:
     line = f"The evidence was {words.times(alarm.evidence)} times the alarm line."
     if alarm.kind == "volume":
-        return f"From then on there were {words.amount(alarm.mmd)} times as many rows as before. {line}"
+        return f"From then on there were {alarm.in_words()}. {line}"
     return f"MMD {words.amount(alarm.mmd)} between rows before and after. {line}"
 
 
@@ -101,8 +99,14 @@ def _gallery(table: pa.Table, when: str, pictures: Sequence[PictureColumn], alar
     shown, said = table.slice(0, MOST_ROWS), [""] * len(table)
     if "_ratio" in table.column_names:
         gains = shown.select([name for name in table.column_names if name in RESERVED]).to_pylist()
-        said = [f"{when} the change, rows like it are {clean(gain_in_words(each), 300)}." for each in gains]
-    if "_row" not in table.column_names:
-        shown = shown.append_column("_row", pa.array(range(len(shown)), type=pa.int64()))
+        said = [_why(each, when) for each in gains]
+    # Where they stand in the blocks that were compared says nothing.
+    shown = shown.select(own).append_column("_row", pa.array(range(len(shown)), type=pa.int64()))
     order = [*named, *(name for name in own if name not in named)]
     return gallery_of(shown, order, pictures, most=MOST_ROWS, why=said.__getitem__)
+
+
+def _why(row: dict[str, Any], when: str) -> str:
+    if row["_ratio"] is None:
+        return ""
+    return f"{when} the change, rows like it are {clean(gain_in_words(row), 300)}."
