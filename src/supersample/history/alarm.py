@@ -58,7 +58,7 @@ class Alarm:
     def in_words(self) -> str:
         """Say what changed."""
         if self.kind == "volume":
-            some = f"{amount(self.mmd)} times as many rows" if math.isfinite(self.mmd) else "rows after none"
+            some = f"{amount(self.mmd)} times as many rows" if math.isfinite(self.mmd) else "rows again, after none"
             return some if self.mmd > 0 else "no rows any more"
         told = [f"{each.name} {each.what}" for each in self.columns if each.name in self.changed]
         told += [each.in_words() for each in self.changed_pairs]

@@ -43,7 +43,7 @@ from supersample.summary.state import Request, WarmUp
 from supersample.summary.summarizing import Options, check_seconds, first_state
 from supersample.summary.summary import Summary
 
-__all__ = ["History", "Period"]
+__all__ = ["History", "Period", "notes_of", "state_of"]
 
 
 @dataclass(frozen=True)
@@ -335,7 +335,7 @@ class History:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What there is to know about the times of the rows."""
-        return _notes(self._ready())
+        return notes_of(self._ready())
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write a self-contained page along time for the browser and return its path; a page that is there is replaced.
@@ -343,10 +343,8 @@ class History:
         It shows the evidence with the alarms, rows, missing values and the course of each column, and for every alarm what
         changed and rows of before and after. Any two ranges can be compared on the page.
         """
-        state = self._ready()
         # `report` is a later layer that this one must not depend on, so it is imported only here.
-        write = importlib.import_module("supersample.report").write_history
-        written: Path = write(state, _notes(state), self.source, path, title=title)
+        written: Path = importlib.import_module("supersample.report").write_history(self, path, title=title)
         return written
 
     def between(self, start: Any = None, end: Any = None) -> Period:
@@ -510,7 +508,13 @@ def _shown(alarm: Alarm, rules: Rules) -> Alarm:
     return replace(alarm, at=_time(alarm.at, rules), change=_time(alarm.change, rules), between=(first, last))
 
 
-def _notes(state: Timeline) -> tuple[Note, ...]:
+def state_of(history: History) -> Timeline:
+    """Return the state of a history at this moment."""
+    return history._ready()
+
+
+def notes_of(state: Timeline) -> tuple[Note, ...]:
+    """Return what there is to know about the times of the rows."""
     name = state.rules.time
     told = (
         ("late rows", state.n_late, "came after their block was closed; alarms did not see them"),

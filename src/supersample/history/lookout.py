@@ -248,8 +248,9 @@ def _as_varied(residuals: Floats) -> Floats:
 
     Counts that did not vary at all, as in an outage, would else make an alarm of every difference after it.
     """
-    lift = np.sqrt(max(0.0, _POISSON - float(np.square(residuals).mean())))
-    return residuals + lift * np.where(np.arange(len(residuals)) % 2, 1.0, -1.0)[:, None]
+    lift = float(np.sqrt(max(0.0, _POISSON - float(np.square(residuals).mean()))))
+    signs: Floats = np.where(np.arange(len(residuals)) % 2, 1.0, -1.0)[:, None]
+    return residuals + lift * signs
 
 
 def _times_as_many(volumes: Floats, ticks: int) -> float:

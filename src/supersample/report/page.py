@@ -3,14 +3,14 @@
 import base64
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from supersample._files import as_path, write_atomically
 from supersample.errors import InputError
-from supersample.history.timeline import Timeline
+from supersample.history import History
 from supersample.report.charts import distribution_chart, map_chart, trace_chart
 from supersample.report.column_charts import shape_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
@@ -22,7 +22,6 @@ from supersample.report.timeline.charts import course_charts, evidence_plot, mis
 from supersample.report.timeline.embedded import script_json
 from supersample.report.view import SummaryView, view_of
 from supersample.summary import Comparison, Summary
-from supersample.summary.notes import Note
 
 __all__ = ["render_comparison", "render_history", "render_summary", "write_comparison", "write_history", "write_report"]
 
@@ -51,11 +50,9 @@ def write_comparison(
     return _write(path, lambda: render_comparison(view_of_comparison(left, right, title, comparison, names)))
 
 
-def write_history(
-    state: Timeline, notes: Sequence[Note], source: str, path: str | os.PathLike[str], *, title: str | None = None
-) -> Path:
-    """Write the page of a history along time, given by its state, and return its path."""
-    return _write(path, lambda: render_history(view_of_history(state, notes, source, title)))
+def write_history(history: History, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Write the page of a history along time, and return its path; at most some 500 spans of time are in it."""
+    return _write(path, lambda: render_history(view_of_history(history, title)))
 
 
 def _write(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:

@@ -161,7 +161,8 @@ function compared(column, sides, rows) {
   const difference = Math.abs(second - first);
   const clear = difference / shareError(first, second, rows) > CLEAR.values;
   if (!clear && !(column.kind === "none" && difference)) return found;
-  const told = [...found.told, `missing ${arrow(percent(first), percent(second))}`];
+  const missing = `missing ${arrow(percent(first), percent(second))}`;
+  const told = found.clear ? [...found.told, missing] : [missing, ...found.told];
   return { difference: Math.max(found.difference || 0, difference), clear: found.clear || clear, told };
 }
 

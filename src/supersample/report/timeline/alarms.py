@@ -1,5 +1,6 @@
 """The alarms of a history as cards: when, how sure, what changed, and rows of before and after."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -84,7 +85,8 @@ def _when(alarm: Alarm, rules: Rules) -> str:
 def _size(alarm: Alarm) -> str:
     line = f"The evidence was {words.times(alarm.evidence)} times the alarm line."
     if alarm.kind == "volume":
-        return f"From then on there were {alarm.in_words()}. {line}"
+        rows = f"{words.amount(alarm.mmd)} times as many rows as before" if alarm.mmd > 0 else "no rows"
+        return f"{f'From then on there were {rows}' if math.isfinite(alarm.mmd) else 'Before it there were no rows'}. {line}"
     return f"MMD {words.amount(alarm.mmd)} between rows before and after. {line}"
 
 

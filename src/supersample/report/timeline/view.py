@@ -10,6 +10,7 @@ import numpy as np
 from supersample import profile as profiles
 from supersample.errors import InputError
 from supersample.history.alarm import Alarm
+from supersample.history.history import History, notes_of, state_of
 from supersample.history.rules import Rules
 from supersample.history.timeline import Timeline
 from supersample.report import words
@@ -24,7 +25,6 @@ from supersample.report.timeline.scale import TimeScale, scale_of
 from supersample.report.timeline.spans import Span, spans_of
 from supersample.report.timeline.words import Standing
 from supersample.report.view import Fact, NoteGroup, note_groups
-from supersample.summary.notes import Note
 
 __all__ = ["HistoryView", "Mark", "standing_of", "view_of_history"]
 
@@ -89,8 +89,9 @@ class HistoryView:
     small_print: tuple[Fact, ...]
 
 
-def view_of_history(state: Timeline, notes: Sequence[Note], source: str, title: str | None = None) -> HistoryView:
+def view_of_history(history: History, title: str | None = None) -> HistoryView:
     """Gather what the page of a history shows."""
+    state, source = state_of(history), history.source
     spans, rules = spans_of(state), state.rules
     if not spans:
         raise InputError("the history holds no rows, so there is nothing to show; update it with some first")
@@ -106,7 +107,7 @@ def view_of_history(state: Timeline, notes: Sequence[Note], source: str, title: 
         since=said.since(standing),
         promise=said.promise(rules),
         facts=_facts(state, spans),
-        notes=note_groups(notes),
+        notes=note_groups(notes_of(state)),
         labels=_labels(spans, scale, rules),
         axis=" ".join(filter(None, [said.about_evidence(rules), axis_words(rules, is_even=scale.is_even)])),
         every=length_words(rules.every, rules),
