@@ -1,5 +1,6 @@
 """supersample history: when did a stream change, and what?"""
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,8 @@ from supersample.cli.output import say, tell, tell_json
 from supersample.cli.runner import load
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from supersample.history import Alarm, History
 
 __all__ = ["history"]
@@ -141,11 +144,20 @@ def _update(found: "History", files: tuple[str, ...], folder: Path | None) -> No
 
 def _text(found: "History") -> str:
     """Say what is held, one line for each alarm, and how much evidence of another change there is."""
-    alarms = found.alarms
-    lines = [repr(found).removeprefix("History(").removesuffix(")")]
+    from supersample._text import plural
+
+    alarms, blocks = found.alarms, found.blocks
+    rows, held, count = plural(found.n_seen, "row"), plural(blocks.num_rows, "block"), plural(len(alarms), "alarm")
+    start, end = (each if isinstance(each, datetime) else f"{each:,.15g}" for each in _span(blocks))
+    lines = [f"{rows} in {held}, {start} to {end}, {count}"]
     lines += [f"  {' '.join(_line(each).split())}" for each in alarms]
     lines.append(f"evidence of {'another' if alarms else 'a'} change: {found.evidence:.0%} of the line of an alarm")
     return "\n".join([*lines, *filter(None, [notes_text(found)])])
+
+
+def _span(blocks: "pa.Table") -> tuple[Any, Any]:
+    """Return where the first block begins and the last one ends."""
+    return blocks["start"][0].as_py(), blocks["end"][-1].as_py()
 
 
 def _line(alarm: "Alarm") -> str:
@@ -155,13 +167,14 @@ def _line(alarm: "Alarm") -> str:
 def _values(found: "History") -> dict[str, Any]:
     """Return what is printed as JSON."""
     blocks = found.blocks
+    start, end = _span(blocks)
     return {
         "source": found.source,
         "n_seen": found.n_seen,
         "n_late": found.n_late,
         "n_blocks": blocks.num_rows,
-        "start": blocks["start"][0].as_py(),
-        "end": blocks["end"][-1].as_py(),
+        "start": start,
+        "end": end,
         "evidence": found.evidence,
         "alarms": [_alarm_values(each) for each in found.alarms],
         "notes": [vars(each) for each in found.notes],

@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -79,8 +80,9 @@ class _Waiting:
         """Return the history after more rows."""
         assert self.schema is not None
         after = replace(self, batches=(*self.batches, conformed(self.request.options.rest(batch), self.schema)))
-        return after if after.n_seen < WARM_UP else after.settled()
+        return after if after.n_seen < WARM_UP else after.settled
 
+    @cached_property
     def settled(self) -> Timeline:
         """Return the history with encoding and features fixed by the rows that wait."""
         rows = pa.Table.from_batches(self.batches)
@@ -222,7 +224,7 @@ class History:
         engine, state = importlib.import_module("supersample.engines.histories"), self._state
         if isinstance(state, _Waiting):
             if state.batches:
-                state = state.settled()
+                state = state.settled
             elif state.empty is not None and state.empty.maps is not None:
                 state = timeline.init(state.rules, state.empty.request, state.empty.schema, state.empty.maps)
             else:
@@ -308,15 +310,20 @@ class History:
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
-        """The alarms raised so far, the first one first."""
-        state = self._state
-        return () if isinstance(state, _Waiting) else tuple(_shown(each, state.rules) for each in state.alarms)
+        """The alarms raised so far, the first one first.
+
+        Of the first 5,000 rows they are those of an encoding learned from fewer rows, and may change until it is fixed.
+        """
+        if self.n_seen == 0:
+            return ()
+        state = self._ready()
+        return tuple(_shown(each, state.rules) for each in state.alarms)
 
     @property
     def evidence(self) -> float:
         """The evidence of a change after the last closed block, over the line at which an alarm is raised."""
-        state = self._state
-        return 0.0 if isinstance(state, _Waiting) or not len(state.ticks.starts) else float(state.ticks.evidence[-1])
+        found = self._ready().ticks.evidence if self.n_seen else ()
+        return float(found[-1]) if len(found) else 0.0
 
     @property
     def blocks(self) -> pa.Table:
@@ -412,7 +419,7 @@ class History:
             return state
         if state.n_seen == 0:
             raise InputError("the history has seen no rows; update it with some first")
-        return state.settled()
+        return state.settled
 
 
 def _taken(state: Timeline, batch: pa.RecordBatch) -> Timeline:
