@@ -18,7 +18,6 @@ from supersample.report.timeline.scale import scale_of
 from supersample.report.timeline.spans import spans_of
 
 HOSTILE = "</script><script>alert(1)</script><!--\u2028{{7*7}}\"'"
-HOURS = 3_600 * np.timedelta64(1, "s")
 
 
 def rows(n=6_000, seed=0):
