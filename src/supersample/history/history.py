@@ -322,7 +322,7 @@ class History:
     @property
     def evidence(self) -> float:
         """The evidence of a change after the last closed block, over the line at which an alarm is raised."""
-        found = self._ready().ticks.evidence if self.n_seen else ()
+        found = self._ready().ticks.evidence if self.n_seen else np.empty(0)
         return float(found[-1]) if len(found) else 0.0
 
     @property
