@@ -23,8 +23,8 @@ return Array.from(document.querySelectorAll("svg.along"), svg => {
 
 
 @pytest.fixture(scope="module")
-def page(pages):
-    return pages["history"]
+def page(tmp_path_factory):
+    return chromium.broken_days()[1].report(tmp_path_factory.mktemp("page") / "history.html")
 
 
 def text(driver, name):
