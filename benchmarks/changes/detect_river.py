@@ -67,17 +67,17 @@ RIVER = (
         "`alpha` is the p-value of a Kolmogorov-Smirnov test after every row: 1 / (10,000 d). The latest `stat_size` = 100 rows "
         "are compared with as many drawn from the rest of a window of `window_size` = 1,000; with the 30 of 100 that are its "
         "defaults, the test hardly ever reaches such a p-value.",
-        needs=_WINDOW,
+        slow=True, needs=_WINDOW,
     ),
     Detector(
         "PageHinkley", "river",
         _columns(
             lambda drift, width: lambda: drift.PageHinkley(
-                delta=_SLACK, threshold=page_threshold(RUN_LENGTH * width, _SLACK)
+                delta=_SLACK, threshold=page_threshold(RUN_LENGTH * width, _SLACK), alpha=1.0
             )
         ),
         "`delta` is subtracted from each difference to the mean: 0.25 standard deviations, half of the shift that it is to see "
-        "soonest. `threshold` is for a run length of 10,000 d rows of one column, both directions, by Siegmund's formula; the "
-        "rest is as it comes.",
+        "soonest. `threshold` is for a run length of 10,000 d rows of one column, both directions, by Siegmund's formula, "
+        "which knows no forgetting: `alpha` = 1.",
     ),
 )  # fmt: skip

@@ -16,7 +16,6 @@ __all__ = ["BOOTSTRAPS", "WINDOWED", "own_thresholds"]
 BOOTSTRAPS = 10 * RUN_LENGTH
 #: For large changes, and for small ones.
 _WINDOWS = 25, 100
-_KS_WINDOW = 100
 
 
 def _thresholds(kernel: Floats, window: int, task: Task) -> list[float]:
@@ -103,29 +102,6 @@ def _frouros_mmd(window: int) -> Callable[[], Callable[[Floats, Task], Session]]
     return start
 
 
-def _frouros_ks() -> Callable[[Floats, Task], Session]:
-    """IncrementalKSTest of frouros on each column."""
-    from frouros.detectors.data_drift import IncrementalKSTest
-
-    def begin(first: Floats, task: Task) -> Session:
-        level = 1.0 / (RUN_LENGTH * first.shape[1])
-
-        def make(reference: Floats) -> Look:
-            columns = [IncrementalKSTest(window_size=_KS_WINDOW) for _ in range(reference.shape[1])]
-            for column, values in zip(columns, reference.T, strict=True):
-                column.fit(X=values)
-
-            def look(row: Floats) -> bool:
-                found = [column.update(value=value)[0] for column, value in zip(columns, row, strict=True)]
-                return any(each is not None and each.p_value <= level for each in found)
-
-            return look
-
-        return WithReference(first, make)
-
-    return begin
-
-
 WINDOWED = (
     *(
         Detector(
@@ -133,7 +109,7 @@ WINDOWED = (
             "`ert` is the expected run time: 10,000. `window_size`: small for large changes, large for small ones, so both are "
             "here. `n_bootstraps` = 100,000, ten times the run time, as its documentation asks for. Kernel: Gaussian, with the "
             "median distance, as it comes.",
-            "older", reference=True,
+            "older", reference=True, slow=True, needs=4 * window,
         )
         for window in _WINDOWS
     ),
@@ -142,13 +118,8 @@ WINDOWED = (
             f"MMDStreaming, window {window}", "frouros", _frouros_mmd(window),
             "It returns a distance and has no threshold. It gets the last one of alibi-detect's bootstrap on its own reference "
             "and kernel (Gaussian, median distance): after so many rows, that is the threshold which keeps the run length.",
-            "older", reference=True,
+            "older", reference=True, slow=True, needs=4 * window,
         )
         for window in _WINDOWS
-    ),
-    Detector(
-        f"IncrementalKSTest, window {_KS_WINDOW}", "frouros", lambda: _frouros_ks(),
-        "It returns the p-value of a Kolmogorov-Smirnov test after every row, for one column: an alarm at 1 / (10,000 d).",
-        "older", reference=True,
     ),
 )  # fmt: skip

@@ -37,8 +37,9 @@ class Detector(NamedTuple):
 
     start: imports what is needed, and returns how to begin a session with the first rows of a stream. reference: whether these
     rows are its reference, and the rows after them are fed; else all rows are fed. setting: what its parameters mean, and how
-    they were set. category: whether a last column of categories is fed as it is; else as columns of 0 and 1. only: the streams
-    that it is for, if not all. needs: rows without which it is of no use.
+    they were set. category: whether a last column of categories is fed as it is; else as columns of 0 and 1. slow: whether it
+    takes about a millisecond for a row, so that it gets fewer streams. only: the streams that it is for, if not all. needs:
+    rows without which it is of no use.
     """
 
     name: str
@@ -48,6 +49,7 @@ class Detector(NamedTuple):
     environment: Environment = "peers"
     reference: bool = False
     category: bool = False
+    slow: bool = False
     only: tuple[str, ...] = ()
     needs: int = 0
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Literal
 
@@ -12,10 +13,10 @@ from benchmarks.peers.judge import Floats
 __all__ = ["ORDER", "Stream", "StreamSet", "stream_sets"]
 
 _WIDTH = 10
-#: Rows before anything changes: the reference of those who need one, and as many after it.
-_FIRST, _QUIET, _AFTER = 1_000, 1_000, 1_000
+#: Rows before anything changes: the reference of those who need one, then those in which nothing is to be found.
+_FIRST, _QUIET, _AFTER = 1_000, 400, 1_000
 #: Gaussian streams share this many references, since thresholds by a bootstrap take long.
-_REFERENCES = 5
+_REFERENCES = 3
 #: Rows of a class of digits, drawn with replacement, so that a reference fits into one.
 _CLASS = 1_500
 
@@ -32,19 +33,20 @@ class Stream:
 class StreamSet:
     """Streams of one kind; `draw` returns another one for each seed.
 
-    horizon: an alarm counts for a change if it is raised in so many rows after it. first: rows of a reference. seconds: of the
-    processor; after these no detector goes on. once: whether a stream ends with the alarm for its change. categories: how many
-    values the last column has, if it is one of categories.
+    few: how many of the draws slow detectors get, and part: how many of the rows. horizon: an alarm counts for a change if it
+    is raised in so many rows after it. first: rows of a reference. once: whether a stream ends with the alarm for its change.
+    categories: how many values the last column has, if it is one of categories.
     """
 
     name: str
     title: str
     kind: Literal["changes", "still", "real"]
     draws: int
+    few: int
     draw: Callable[[int], Stream]
+    part: int | None = None
     horizon: int = 1_000
     first: int = _FIRST
-    seconds: float = 60.0
     once: bool = False
     categories: int = 0
 
@@ -128,24 +130,29 @@ ORDER = (*_CHANGES, *_STILL, "digits", "digits-short", "rbf-label", "rbf", "sea"
 
 def stream_sets(data: Path, *, quick: bool) -> Iterator[StreamSet]:
     """Yield all sets; files of `data` are read when rows are drawn."""
-    for each in (*_changing(), *_unchanging(3_000 if quick else 21_000), *_digits(), *_real(data)):
-        yield replace(each, draws=min(each.draws, 2), seconds=3.0) if quick else each
+    for each in (*_changing(), *_unchanging(2_000 if quick else 11_000), *_digits(), *_real(data)):
+        yield replace(each, draws=min(each.draws, 2), few=1, part=2_000) if quick else each
 
 
 def _changing() -> Iterator[StreamSet]:
     for name, (title, change) in _CHANGES.items():
-        yield StreamSet(name, title, "changes", 50, _gaussian(change), seconds=30.0, once=True)
+        yield StreamSet(name, title, "changes", 40, 10, _gaussian(change), once=True)
 
 
 def _unchanging(n: int) -> Iterator[StreamSet]:
     for name, (title, rows) in _STILL.items():
-        yield StreamSet(name, title, "still", 20, lambda seed, rows=rows: Stream(rows(seed, n)))  # type: ignore[misc]
+        draw = partial(_drawn, rows, n)
+        yield StreamSet(name, title, "still", 20, 1, draw)
+
+
+def _drawn(rows: Callable[[int, int], Floats], n: int, seed: int) -> Stream:
+    return Stream(rows(seed, n))
 
 
 def _digits() -> Iterator[StreamSet]:
     long, short = "digits by classes, 1,500 rows each, drawn with replacement", "digits by classes, as they are"
-    yield StreamSet("digits", long, "real", 5, lambda seed: _ordered_digits(seed, _CLASS), horizon=500, seconds=90.0)
-    yield StreamSet("digits-short", short, "real", 20, lambda seed: _ordered_digits(seed, None), horizon=170, first=150)
+    yield StreamSet("digits", long, "real", 4, 1, lambda seed: _ordered_digits(seed, _CLASS), part=4_500, horizon=500)
+    yield StreamSet("digits-short", short, "real", 20, 3, lambda seed: _ordered_digits(seed, None), horizon=170, first=150)
 
 
 def _ordered_digits(seed: int, size: int | None) -> Stream:
@@ -166,18 +173,19 @@ def _real(data: Path) -> Iterator[StreamSet]:
     blocks = tuple(range(3_000, 200_000, 3_000))
     points = "15 Gaussians that change places"
     labelled = StreamSet(
-        "rbf-label", f"{points}, with label", "real", 1, lambda _: Stream(_read(data / "interchanging_rbf.parquet", 3), blocks),
-        seconds=90.0, categories=15,
+        "rbf-label", f"{points}, with label", "real", 1, 1, lambda _: Stream(_read(data / "interchanging_rbf.parquet", 3), blocks),
+        part=13_000, categories=15,
     )  # fmt: skip
     yield labelled
     yield replace(
-        labelled, name="rbf", title=f"{points}, without label", categories=0,
+        labelled, name="rbf", title=f"{points}, without label", categories=0, part=11_000,
         draw=lambda _: Stream(_read(data / "interchanging_rbf.parquet", 2)),
     )  # fmt: skip
-    yield StreamSet("sea", "SEA, points alone", "real", 1, lambda _: Stream(_read(data / "sea.parquet", 3)), seconds=90.0)
+    yield StreamSet("sea", "SEA, points alone", "real", 1, 1, lambda _: Stream(_read(data / "sea.parquet", 3)), part=11_000)
     yield StreamSet(
-        "electricity", "electricity", "real", 1, lambda _: Stream(_read(data / "electricity.parquet", 6), (17_424,)), seconds=90.0
-    )
+        "electricity", "electricity", "real", 1, 1, lambda _: Stream(_read(data / "electricity.parquet", 6), (17_424,)),
+        part=18_500,
+    )  # fmt: skip
 
 
 def _read(path: Path, columns: int) -> Floats:
