@@ -21,8 +21,6 @@ from benchmarks.peers.children import interpreter, measured
 from benchmarks.speed.report import surroundings
 
 _PACKAGES = ("alibi-detect", "frouros", "numba", "numpy", "river", "scikit-learn", "scipy", "supersample", "torch")
-#: Processes side by side, of one thread each; alarms do not depend on time.
-_WORKERS = 2
 
 
 def main() -> int:
@@ -32,9 +30,10 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("out/changes"), help="folder for NAME.json")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="tables to take; all by default")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
+    parser.add_argument("--workers", type=int, default=2, help="processes side by side, of one thread each; alone for times")
     arguments = parser.parse_args()
     tables: dict[str, Callable[[], dict[str, Any]]] = {
-        each.name: partial(_stream_table, each) for each in stream_sets(arguments.data, quick=arguments.quick)
+        each.name: partial(_stream_table, each, arguments.workers) for each in stream_sets(arguments.data, quick=arguments.quick)
     }
     tables["pace"] = partial(_pace_table, arguments.quick)
     wanted = arguments.only or list(tables)
@@ -60,14 +59,14 @@ def main() -> int:
     return 0
 
 
-def _stream_table(streams: StreamSet) -> dict[str, Any]:
+def _stream_table(streams: StreamSet, workers: int) -> dict[str, Any]:
     """Draw the streams, and run every detector over them, slow ones over some."""
     with TemporaryDirectory() as folder:
         drawn = [streams.draw(seed) for seed in range(streams.draws)]
         for seed, each in enumerate(drawn):
             np.save(Path(folder) / f"{seed}.npy", each.rows)
             np.save(Path(folder) / f"{seed}-part.npy", each.rows[: streams.part])
-        cache = _kept_thresholds()
+        thresholds, compiled = _kept("thresholds"), _kept("compiled")
         changes = [each.changes for each in drawn]
         options = {name: getattr(streams, name) for name in ("first", "horizon", "once", "categories")}
 
@@ -80,12 +79,12 @@ def _stream_table(streams: StreamSet) -> dict[str, Any]:
             files = [str(Path(folder) / f"{seed}{ending}.npy") for seed in range(count)]
             found = {"error": left_out} if left_out else measured(
                 watched, detector.environment, threads=1, place=place, files=files, changes=changes[:count], options=options,
-                cache=str(cache),
+                cache=str(thresholds), compiled=compiled,
             )  # fmt: skip
             print(f"  {detector.package} {detector.name}: {_told(found)}", flush=True)
             return {"detector": detector.name, "package": detector.package, **found}
 
-        with ThreadPoolExecutor(_WORKERS) as pool:
+        with ThreadPoolExecutor(workers) as pool:
             rows = [each for each in pool.map(row, range(len(DETECTORS))) if each is not None]
     described = {name: getattr(streams, name) for name in ("title", "kind", "draws", "few", "part", "horizon", "first")}
     width, length = int(drawn[0].rows.shape[1]), len(drawn[0].rows)
@@ -101,9 +100,9 @@ def _left_out(detector: Detector, streams: StreamSet) -> str | None:
     return ""
 
 
-def _kept_thresholds() -> Path:
-    """Return the folder of thresholds that took long; they depend on reference, kernel and window alone."""
-    folder = Path("out/changes-thresholds")
+def _kept(name: str) -> Path:
+    """Return a folder for what takes long and is the same each time: thresholds of a reference, and compiled code."""
+    folder = Path("out/changes-kept") / name
     folder.mkdir(parents=True, exist_ok=True)
     return folder.resolve()
 

@@ -16,12 +16,14 @@ __all__ = ["BOOTSTRAPS", "WINDOWED", "own_thresholds"]
 BOOTSTRAPS = 10 * RUN_LENGTH
 #: For large changes, and for small ones.
 _WINDOWS = 25, 100
+#: Rows of a reference that the larger window and its bootstrap are of use with.
+_REFERENCE = 1_000
 
 
 def _thresholds(kernel: Floats, window: int, task: Task) -> list[float]:
     """Return the thresholds for a reference with these kernel values, from the cache if they are there."""
     key = hashlib.sha256(np.ascontiguousarray(kernel).tobytes()).hexdigest()[:32]
-    path = task.cache / f"{key}-{window}.npy"
+    path = task.cache / f"{key}-{window}-{BOOTSTRAPS}.npy"
     if not path.exists():
         places = window_places(len(kernel), window, BOOTSTRAPS, np.random.default_rng(0))
         found = window_thresholds(kernel, window, RUN_LENGTH, places)
@@ -109,7 +111,7 @@ WINDOWED = (
             "`ert` is the expected run time: 10,000. `window_size`: small for large changes, large for small ones, so both are "
             "here. `n_bootstraps` = 100,000, ten times the run time, as its documentation asks for. Kernel: Gaussian, with the "
             "median distance, as it comes.",
-            "older", reference=True, slow=True, needs=4 * window,
+            "older", reference=True, slow=True, needs=_REFERENCE,
         )
         for window in _WINDOWS
     ),
@@ -118,7 +120,7 @@ WINDOWED = (
             f"MMDStreaming, window {window}", "frouros", _frouros_mmd(window),
             "It returns a distance and has no threshold. It gets the last one of alibi-detect's bootstrap on its own reference "
             "and kernel (Gaussian, median distance): after so many rows, that is the threshold which keeps the run length.",
-            "older", reference=True, slow=True, needs=4 * window,
+            "older", reference=True, slow=True, needs=_REFERENCE,
         )
         for window in _WINDOWS
     ),
