@@ -21,6 +21,8 @@ from benchmarks.peers.children import interpreter, measured
 from benchmarks.speed.report import surroundings
 
 _PACKAGES = ("alibi-detect", "frouros", "numba", "numpy", "river", "scikit-learn", "scipy", "supersample", "torch")
+#: Seconds after which a detector is given up on one kind of stream.
+_TIMEOUT = 3_600.0
 
 
 def main() -> int:
@@ -79,7 +81,7 @@ def _stream_table(streams: StreamSet, workers: int) -> dict[str, Any]:
             files = [str(Path(folder) / f"{seed}{ending}.npy") for seed in range(count)]
             found = {"error": left_out} if left_out else measured(
                 watched, detector.environment, threads=1, place=place, files=files, changes=changes[:count], options=options,
-                cache=str(thresholds), compiled=compiled,
+                cache=str(thresholds), compiled=compiled, timeout=_TIMEOUT,
             )  # fmt: skip
             print(f"  {detector.package} {detector.name}: {_told(found)}", flush=True)
             return {"detector": detector.name, "package": detector.package, **found}

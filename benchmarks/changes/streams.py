@@ -136,13 +136,13 @@ def stream_sets(data: Path, *, quick: bool) -> Iterator[StreamSet]:
 
 def _changing() -> Iterator[StreamSet]:
     for name, (title, change) in _CHANGES.items():
-        yield StreamSet(name, title, "changes", 40, 6, _gaussian(change), once=True)
+        yield StreamSet(name, title, "changes", 20, 6, _gaussian(change), once=True)
 
 
 def _unchanging(n: int) -> Iterator[StreamSet]:
     for name, (title, rows) in _STILL.items():
         draw = partial(_drawn, rows, n)
-        yield StreamSet(name, title, "still", 20, 1, draw, part=6_000)
+        yield StreamSet(name, title, "still", 10, 1, draw, part=6_000)
 
 
 def _drawn(rows: Callable[[int, int], Floats], n: int, seed: int) -> Stream:
@@ -151,8 +151,8 @@ def _drawn(rows: Callable[[int, int], Floats], n: int, seed: int) -> Stream:
 
 def _digits() -> Iterator[StreamSet]:
     long, short = "digits by classes, 1,500 rows each, drawn with replacement", "digits by classes, as they are"
-    yield StreamSet("digits", long, "real", 4, 1, lambda seed: _ordered_digits(seed, _CLASS), part=4_500, horizon=500)
-    yield StreamSet("digits-short", short, "real", 20, 1, lambda seed: _ordered_digits(seed, None), horizon=170, first=150)
+    yield StreamSet("digits", long, "real", 2, 1, lambda seed: _ordered_digits(seed, _CLASS), part=4_500, horizon=500)
+    yield StreamSet("digits-short", short, "real", 10, 1, lambda seed: _ordered_digits(seed, None), horizon=170, first=150)
 
 
 def _ordered_digits(seed: int, size: int | None) -> Stream:

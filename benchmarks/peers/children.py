@@ -47,7 +47,12 @@ def timed(package: str, load: Callable[[int], Given], call: Callable[[Given, int
 
 
 def measured(
-    work: Callable[..., dict[str, Any]], environment: Environment, *, compiled: Path | None = None, **arguments: Any
+    work: Callable[..., dict[str, Any]],
+    environment: Environment,
+    *,
+    compiled: Path | None = None,
+    timeout: float = _TIMEOUT,
+    **arguments: Any,
 ) -> dict[str, Any]:
     """Run a measurement in a process of its environment; return it, or {"error": why not}.
 
@@ -59,9 +64,9 @@ def measured(
     cache = tempfile.mkdtemp(prefix="numba-")
     variables = {"NUMBA_CACHE_DIR": str(compiled or cache), "PYTHONWARNINGS": "ignore"}
     try:
-        return in_child(work, python=python, variables=variables, timeout=_TIMEOUT, **arguments)
+        return in_child(work, python=python, variables=variables, timeout=timeout, **arguments)
     except subprocess.TimeoutExpired:
-        return {"error": f"took more than {_TIMEOUT:.0f} s"}
+        return {"error": f"took more than {timeout:.0f} s"}
     except subprocess.CalledProcessError as error:
         killed = error.returncode < 0
         return {"error": f"its process was ended by signal {-error.returncode}" if killed else "its process failed"}
