@@ -35,7 +35,8 @@ def main() -> int:
     parser.add_argument("--workers", type=int, default=2, help="processes side by side, of one thread each; alone for times")
     arguments = parser.parse_args()
     tables: dict[str, Callable[[], dict[str, Any]]] = {
-        each.name: partial(_stream_table, each, arguments.workers) for each in stream_sets(arguments.data, quick=arguments.quick)
+        each.name: partial(_stream_table, each, arguments.workers)
+        for each in stream_sets(arguments.data, quick=arguments.quick)
     }
     tables["pace"] = partial(_pace_table, arguments.quick)
     wanted = arguments.only or list(tables)

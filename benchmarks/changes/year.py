@@ -20,7 +20,8 @@ import pyarrow as pa
 import supersample as ss
 from benchmarks.soak import memory_mb
 from benchmarks.speed.report import surroundings
-from supersample.history import Period
+from supersample._typing import Floats
+from supersample.history.history import Period
 
 __all__ = ["batches", "direct_mean", "main", "measured_year"]
 
@@ -98,7 +99,7 @@ def _apart(history: ss.History, rows: int) -> float:
     return float(np.abs(told - direct_mean(period, rows)).max())
 
 
-def direct_mean(period: Period, rows: int) -> np.ndarray[Any, np.dtype[np.float64]]:
+def direct_mean(period: Period, rows: int) -> Floats:
     """Return the mean features of the rows within the bounds of a period, sums of batches added without rounding."""
     features = period._ready().plan.feature_map
     low, high = (np.datetime64(each).astype("datetime64[us]") for each in (period.start, period.end))
@@ -119,7 +120,12 @@ def main() -> int:
     parser.add_argument("--rows", type=float, default=1e7, help="rows of the year")
     parser.add_argument("--out", type=Path, help="file for the measurements, as JSON")
     arguments = parser.parse_args()
-    found = {"name": "year", "kind": "year", "surroundings": surroundings(), **measured_year(int(arguments.rows))}
+    found = {
+        "name": "year",
+        "kind": "year",
+        "surroundings": {**surroundings(), "older_versions": {}},
+        **measured_year(int(arguments.rows)),
+    }
     text = json.dumps(found, indent=1)
     print(text)
     if arguments.out is not None:
