@@ -115,8 +115,8 @@ def _told(found: dict[str, Any]) -> str:
         return str(found["error"])
     caught = sum(each is not None for each in found["delays"])
     return (
-        f"{caught} of {len(found['delays'])} changes found, {found['elsewhere']} alarms elsewhere in {found['watched']:,} rows, "
-        f"{found['seconds']:.0f} s"
+        f"{caught} of {len(found['delays'])} changes found, {found['elsewhere']} alarms elsewhere in {found['watched']:,} "
+        f"rows, {found['seconds']:.0f} s"
     )
 
 

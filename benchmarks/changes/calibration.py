@@ -1,6 +1,7 @@
 """Thresholds of detectors for a run length: that of Page's test by Siegmund's formula, those of windows by a bootstrap."""
 
 import math
+from typing import Any
 
 import numba
 import numpy as np
@@ -47,7 +48,8 @@ def window_thresholds(kernel: Floats, window: int, run_length: float, places: Pl
     """
     whole = kernel.sum(axis=0, dtype=np.float64) - np.diag(kernel)
     squares = np.empty((len(places), window))
-    numba.njit(_fill_squares)(kernel, whole, places, window, squares)
+    compiled: Any = numba.njit(_fill_squares)
+    compiled(kernel, whole, places, window, squares)
     found = np.empty(window)
     for step in range(window):
         found[step] = np.quantile(squares[:, step], 1.0 - 1.0 / run_length)

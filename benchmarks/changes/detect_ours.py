@@ -82,7 +82,7 @@ def _history() -> Callable[[Floats, Task], Session]:
 
 
 OURS = (
-    Detector(DEFAULT, "supersample", _arrays(), "As it comes: no reference, `guarantee=\"asymptotic\"`, `run_length` = 10,000."),
+    Detector(DEFAULT, "supersample", _arrays(), "As it comes: no reference, `guarantee=\"asymptotic\"`."),
     Detector(
         "ChangeDetector, reference", "supersample", _arrays(reference=True),
         "The first 1,000 rows as `reference`; else as it comes.", reference=True,
@@ -98,8 +98,8 @@ OURS = (
     ),
     Detector(
         "History, label as a category", "supersample", lambda: _history(),
-        "`every` = 100 rows, `run_length` = 100 blocks, which are 10,000 rows; encoding and features by `like=` a summary of the "
-        "first 1,000 rows.",
+        "`every` = 100 rows, `run_length` = 100 blocks, which are 10,000 rows; encoding and features by `like=` a summary of "
+        "the first 1,000 rows.",
         category=True, only=("rbf-label",),
     ),
 )  # fmt: skip

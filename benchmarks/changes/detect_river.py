@@ -20,7 +20,7 @@ def _columns(detector: Callable[[Any, int], Callable[[], Any]]) -> Callable[[], 
     def start() -> Callable[[Floats, Task], Session]:
         from river import drift
 
-        def begin(first: Floats, task: Task) -> Session:
+        def begin(first: Floats, _: Task) -> Session:
             width = first.shape[1]
             one = detector(drift, width)
 
@@ -64,8 +64,8 @@ RIVER = (
                 alpha=1.0 / (RUN_LENGTH * width), window_size=_WINDOW, stat_size=_LATEST, seed=0
             )
         ),
-        "`alpha` is the p-value of a Kolmogorov-Smirnov test after every row: 1 / (10,000 d). The latest `stat_size` = 100 rows "
-        "are compared with as many drawn from the rest of a window of `window_size` = 1,000; with the 30 of 100 that are its "
+        "`alpha` is the p-value of a Kolmogorov-Smirnov test after every row: 1 / (10,000 d). The latest `stat_size` = 100 "
+        "rows are compared with as many drawn from the rest of a window of `window_size` = 1,000; with the 30 of 100 that are its "
         "defaults, the test hardly ever reaches such a p-value.",
         slow=True, needs=_WINDOW,
     ),

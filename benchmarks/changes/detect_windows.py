@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.changes.calibration import Floats, window_places, window_thresholds
+from benchmarks.changes.calibration import window_places, window_thresholds
 from benchmarks.changes.protocol import RUN_LENGTH, Detector, Look, Session, Task, WithReference
-from benchmarks.peers.judge import median_distance
+from benchmarks.peers.judge import Floats, median_distance
 
 __all__ = ["BOOTSTRAPS", "WINDOWED", "own_thresholds"]
 

@@ -1,4 +1,4 @@
-"""Make the page of the benchmark of changes: `python -m benchmarks.changes.page [--results DIR] [--out DIR]`; it is printed, too."""
+"""Make and print the page of the benchmark of changes: `python -m benchmarks.changes.page [--results DIR] [--out DIR]`."""
 
 import argparse
 import json
@@ -23,15 +23,15 @@ PAGE = "docs/project/benchmark-changes.md"
 #: Streams whose rows depend on the ones before; run lengths are promised by most for independent rows only.
 _DEPENDENT = ("ar-05", "ar-09")
 _CAVEATS = (
-    f"Everybody is asked for {RUN_LENGTH:,} rows between false alarms. What parameters mean and how they were set is in the last "
-    "table; settings were written down before any result was looked at, and nobody was tuned on these streams.",
+    f"Everybody is asked for {RUN_LENGTH:,} rows between false alarms. What parameters mean and how they were set is in the "
+    "last table; settings were written down before any result was looked at, and nobody was tuned on these streams.",
     "Delay: rows from a change to its alarm, 1 for the first row after it, the median; changes that were missed count as later "
     "than all others. In brackets how many were found.",
     "Detectors with a reference get the first 1,000 rows, in which nothing changes. After an alarm ours go on from the change; "
     "peers with a reference have no rule for that, and here collect 1,000 rows for the next one without a look; peers "
     "without one begin again with the next row.",
-    "Columns come to peers less their mean, over their standard deviation, of the first rows. Detectors of one column run on each "
-    "column, at a rate divided by the number of columns; an alarm of any is one.",
+    "Columns come to peers less their mean, over their standard deviation, of the first rows. Detectors of one column run on "
+    "each column, at a rate divided by the number of columns; an alarm of any is one.",
     "Slow detectors (about a millisecond for a row) get fewer streams, and the first part of long ones.",
     "Rows of `rbf` and `sea` never change: each alarm is a false one. Electricity has one change with a known place, and "
     "others that nobody knows: alarms elsewhere need not be false there.",
@@ -167,8 +167,8 @@ def _pace(table: Table) -> list[str]:
         lines += [
             "",
             f"Thresholds of windows are those of alibi-detect's bootstrap, computed faster here: with {own['bootstraps']:,} "
-            f"bootstraps of window {own['window']} its own takes {own['seconds']:,.0f} s, and they differ by {own['apart']:.1g} "
-            f"of {own['threshold']:.2g}. Ours compile before the first row.",
+            f"bootstraps of window {own['window']} its own takes {own['seconds']:,.0f} s, and they differ by "
+            f"{own['apart']:.1g} of {own['threshold']:.2g}. Ours compile before the first row.",
         ]
     return lines
 

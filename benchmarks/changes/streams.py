@@ -173,8 +173,8 @@ def _real(data: Path) -> Iterator[StreamSet]:
     blocks = tuple(range(3_000, 200_000, 3_000))
     points = "15 Gaussians that change places"
     labelled = StreamSet(
-        "rbf-label", f"{points}, with label", "real", 1, 1, lambda _: Stream(_read(data / "interchanging_rbf.parquet", 3), blocks),
-        part=13_000, categories=15,
+        "rbf-label", f"{points}, with label", "real", 1, 1,
+        lambda _: Stream(_read(data / "interchanging_rbf.parquet", 3), blocks), part=13_000, categories=15,
     )  # fmt: skip
     yield labelled
     yield replace(

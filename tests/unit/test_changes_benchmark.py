@@ -21,7 +21,7 @@ def test_a_change_whose_horizon_is_cut_off_is_left_out_with_its_alarms():
 
 
 def test_the_threshold_of_page_is_that_of_published_run_lengths():
-    # Two-sided CUSUM with k = 1/2: h = 4 runs 168 rows, h = 5 runs 465 (Montgomery, Introduction to Statistical Quality Control).
+    # Two-sided CUSUM with k = 1/2: h = 4 runs 168 rows, h = 5 runs 465 (Montgomery, Statistical Quality Control).
     assert page_threshold(168, 0.5) == pytest.approx(4.0, abs=0.02)
     assert page_threshold(465, 0.5) == pytest.approx(5.0, abs=0.02)
 
