@@ -32,10 +32,11 @@ def main() -> int:
     parser.add_argument("--out", type=Path, default=Path("out/changes"), help="folder for NAME.json")
     parser.add_argument("--only", nargs="+", metavar="NAME", help="tables to take; all by default")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that everything runs")
+    parser.add_argument("--fast", action="store_true", help="leave slow detectors out, which take most of the time")
     parser.add_argument("--workers", type=int, default=2, help="processes side by side, of one thread each; alone for times")
     arguments = parser.parse_args()
     tables: dict[str, Callable[[], dict[str, Any]]] = {
-        each.name: partial(_stream_table, each, arguments.workers)
+        each.name: partial(_stream_table, each, arguments.workers, fast=arguments.fast)
         for each in stream_sets(arguments.data, quick=arguments.quick)
     }
     tables["pace"] = partial(_pace_table, arguments.quick)
@@ -62,7 +63,7 @@ def main() -> int:
     return 0
 
 
-def _stream_table(streams: StreamSet, workers: int) -> dict[str, Any]:
+def _stream_table(streams: StreamSet, workers: int, *, fast: bool) -> dict[str, Any]:
     """Draw the streams, and run every detector over them, slow ones over some."""
     with TemporaryDirectory() as folder:
         drawn = [streams.draw(seed) for seed in range(streams.draws)]
@@ -75,7 +76,7 @@ def _stream_table(streams: StreamSet, workers: int) -> dict[str, Any]:
 
         def row(place: int) -> dict[str, Any] | None:
             detector = DETECTORS[place]
-            left_out = _left_out(detector, streams)
+            left_out = _left_out(detector, streams, fast=fast)
             if left_out is None:
                 return None
             count, ending = (streams.few, "-part") if detector.slow else (streams.draws, "")
@@ -94,13 +95,13 @@ def _stream_table(streams: StreamSet, workers: int) -> dict[str, Any]:
     return {**described, "columns": width, "length": length, "run_length": RUN_LENGTH, "rows": rows}
 
 
-def _left_out(detector: Detector, streams: StreamSet) -> str | None:
+def _left_out(detector: Detector, streams: StreamSet, *, fast: bool) -> str | None:
     """Return why a detector is not run on streams, nothing if it is, and None if it is not for them."""
     if (detector.only and streams.name not in detector.only) or (detector.category and not streams.categories):
         return None
     if detector.needs > streams.first:
         return f"needs {detector.needs:,} rows, and there are {streams.first:,} before the first change"
-    return ""
+    return "slow, and left out (--fast)" if fast and detector.slow else ""
 
 
 def _kept(name: str) -> Path:

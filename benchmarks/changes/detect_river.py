@@ -65,8 +65,8 @@ RIVER = (
             )
         ),
         "`alpha` is the p-value of a Kolmogorov-Smirnov test after every row: 1 / (10,000 d). The latest `stat_size` = 100 "
-        "rows are compared with as many drawn from the rest of a window of `window_size` = 1,000; with the 30 of 100 that are its "
-        "defaults, the test hardly ever reaches such a p-value.",
+        "rows are compared with as many drawn from the rest of a window of `window_size` = 1,000; with the 30 of 100 that are "
+        "its defaults, the test hardly ever reaches such a p-value.",
         slow=True, needs=_WINDOW,
     ),
     Detector(
