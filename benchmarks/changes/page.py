@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from benchmarks.changes.protocol import RUN_LENGTH
 from benchmarks.changes.streams import ORDER
 from benchmarks.changes.watching import DETECTORS
@@ -140,20 +138,27 @@ def _real_cell(row: Mapping[str, Any]) -> str:
 
 def _rates(tables: Mapping[str, Table]) -> dict[str, float]:
     """Return false alarms for 10,000 rows of each detector, over all streams of independent rows that never change."""
-    counts: dict[str, list[tuple[int, int]]] = {}
+    return {name: 1e4 * alarms / rows for name, (alarms, rows) in _false_alarms(tables).items()}
+
+
+def _false_alarms(tables: Mapping[str, Table]) -> dict[str, tuple[int, int]]:
+    """Return how many false alarms each detector raised on these streams, and in how many rows."""
+    counts: dict[str, tuple[int, int]] = {}
     for name, table in tables.items():
         if table["kind"] == "still" and name not in _DEPENDENT:
             for row in table["rows"]:
                 if "error" not in row:
-                    counts.setdefault(row["detector"], []).append((row["elsewhere"], row["watched"]))
-    return {name: 1e4 * float(np.divide(*np.sum(each, axis=0))) for name, each in counts.items()}
+                    alarms, rows = counts.get(row["detector"], (0, 0))
+                    counts[row["detector"]] = alarms + row["elsewhere"], rows + row["watched"]
+    return counts
 
 
 def _verdict(tables: Mapping[str, Table]) -> list[str]:
     """Say how many false alarms there were on all independent rows, who has less delay, and who has fewer of them as well."""
     rates = _rates(tables)
-    told = ", ".join(f"{name} {rate:.2g}" for name, rate in sorted(rates.items(), key=lambda each: each[1]))
-    lines = [f"- False alarms for 10,000 independent rows, where nothing changes: {told}."] if rates else []
+    counts = _false_alarms(tables)
+    told = "; ".join(f"{name} {counts[name][0]} in {counts[name][1]:,}" for name in sorted(rates, key=rates.__getitem__))
+    lines = [f"- False alarms in independent rows that never change, by their rate: {told}."] if rates else []
     for detector in DETECTORS:
         if detector.package == "supersample" and not detector.only:
             sooner, both = (each(tables, detector.name) for each in (_sooner, beaten))

@@ -136,13 +136,13 @@ def stream_sets(data: Path, *, quick: bool) -> Iterator[StreamSet]:
 
 def _changing() -> Iterator[StreamSet]:
     for name, (title, change) in _CHANGES.items():
-        yield StreamSet(name, title, "changes", 20, 6, _gaussian(change), once=True)
+        yield StreamSet(name, title, "changes", 20, 10, _gaussian(change), once=True)
 
 
 def _unchanging(n: int) -> Iterator[StreamSet]:
     for name, (title, rows) in _STILL.items():
         draw = partial(_drawn, rows, n)
-        yield StreamSet(name, title, "still", 10, 1, draw, part=6_000)
+        yield StreamSet(name, title, "still", 10, 2, draw)
 
 
 def _drawn(rows: Callable[[int, int], Floats], n: int, seed: int) -> Stream:
