@@ -121,8 +121,8 @@ bench-changes: $(PEERS)/.installed $(OLDER)/.installed  ## Alarms beside river, 
 bench-profiles: $(BENCH)/.installed $(PROFILERS)/.installed  ## A profile of ten million rows beside whylogs and ydata-profiling
 	$(BENCH)/$(BIN)/python -m benchmarks.peers.profiles --peers $(PROFILERS)/$(BIN)/python
 
-papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
-	$(BENCH)/$(BIN)/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
+papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON; PAPER= names one: reservoir, criticisms, fastmmd, herding, geometric
+	$(BENCH)/$(BIN)/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers $(if $(PAPER),--only $(PAPER))
 
 soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
 	$(BENCH)/$(BIN)/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak

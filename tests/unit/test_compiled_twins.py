@@ -491,6 +491,15 @@ def join_buckets():
     }
 
 
+def first_to_last():
+    cases = {}
+    for name, m in (("five points", 5), ("one point", 1)):
+        points = normal(m, 3)
+        root = np.linalg.cholesky(points @ points.T + np.eye(m))
+        cases[name] = (root, normal(m, 7), normal(m))
+    return cases
+
+
 CASES = {
     "sketches.join_buckets": join_buckets,
     "clock.move_clock": move_clock,
@@ -522,6 +531,7 @@ CASES = {
     "pool.next_swap": next_swap,
     "residual.subtract": subtract,
     "residual.best": residual_best,
+    "rotation.first_to_last": first_to_last,
     "sketches.raise_registers": raise_registers,
     "sketches._seat": seat,
     "sketches.count_frequent": count_frequent,
