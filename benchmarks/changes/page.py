@@ -23,8 +23,8 @@ _DEPENDENT = ("ar-05", "ar-09")
 _CAVEATS = (
     f"Everybody is asked for {RUN_LENGTH:,} rows between false alarms. What parameters mean and how they were set is in the "
     "last table; settings were written down before any result was looked at, and nobody was tuned on these streams. How many "
-    "streams there are was fitted to the time that they take, and peers with a reference were left out of the short digits after "
-    "a trial: collecting a reference takes as long as a class.",
+    "streams there are was fitted to the time that they take, and peers with a reference were left out of the short digits "
+    "after a trial: collecting a reference takes as long as a class.",
     "Delay: rows from a change to its alarm, 1 for the first row after it, the median; changes that were missed count as later "
     "than all others. In brackets how many were found.",
     "Detectors with a reference get the first 1,000 rows, in which nothing changes. After an alarm ours go on from the change; "
