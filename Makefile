@@ -41,7 +41,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak gallery docs pictures clean help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles papers soak gallery docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -112,6 +112,11 @@ bench: $(BENCH)/.installed  ## Speed and memory, as ratios measured in one run
 bench-peers: $(PEERS)/.installed $(OLDER)/.installed  ## Beside the field: BENCHMARKS.md and its pictures, all numbers measured again
 	$(PEERS)/$(BIN)/python -m benchmarks.peers --data $(DATA) --out benchmarks/peers/results
 	$(PEERS)/$(BIN)/python -m benchmarks.peers.document
+
+bench-changes: $(PEERS)/.installed $(OLDER)/.installed  ## Alarms beside river, frouros and alibi-detect, and a year of rows: docs/project/benchmark-changes.md
+	$(PEERS)/$(BIN)/python -m benchmarks.changes --data $(DATA) --out benchmarks/changes/results
+	$(PEERS)/$(BIN)/python -m benchmarks.changes.year --out benchmarks/changes/results/year.json
+	$(PEERS)/$(BIN)/python -m benchmarks.changes.page
 
 bench-profiles: $(BENCH)/.installed $(PROFILERS)/.installed  ## A profile of ten million rows beside whylogs and ydata-profiling
 	$(BENCH)/$(BIN)/python -m benchmarks.peers.profiles --peers $(PROFILERS)/$(BIN)/python
