@@ -14,6 +14,7 @@ import pyarrow as pa
 from supersample import profile as profiles
 from supersample._compiled import clock
 from supersample._random import Seed
+from supersample._threads import map_blocks
 from supersample._typing import Floats, Indices
 from supersample.history.alarm import Alarm
 from supersample.history.block import Block, add, empty
@@ -29,6 +30,8 @@ __all__ = ["Open", "Ticks", "Timeline", "all_blocks", "blocks_of", "closed_befor
 _CHUNK = 4096
 #: Blocks that may be open at a time; rows of further ones go to the oldest that is open.
 _MOST_OPEN = 1000
+#: Blocks that a batch must close, at least, to be taken in on all cores.
+_FEW_EDGES = 3
 #: Blocks without rows that are counted after a gap, at most.
 _MOST_EMPTY = 1000
 
@@ -136,11 +139,15 @@ def update(state: Timeline, batch: pa.RecordBatch) -> Timeline:
         done = blocks.copy()  # a block of rows is closed by the first row of the next one
         counts[0] = int(blocks[-1])
     edges = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(done)]
+    at_once = len(edges) > _FEW_EDGES and bool((blocks >= done).all()) and len(state.open) + np.unique(blocks).size < _MOST_OPEN
+    if at_once:  # no row is late, so that blocks can be filled before any is closed, on all cores
+        state = _filled(_placed(state, batch, blocks, int(done[0])), int(done[-1]))
     for first, last in pairwise(edges):
         if done[first] > before and state.n_seen + first > 0:
             state = closed_before(state, before, int(done[first]))
         before = int(done[first])
-        state = _placed(state, batch.slice(first, last - first), blocks[first:last], before)
+        if not at_once:
+            state = _placed(state, batch.slice(first, last - first), blocks[first:last], before)
     return replace(state, places=places, counts=counts, n_seen=state.n_seen + batch.num_rows)
 
 
@@ -183,6 +190,13 @@ def _placed(state: Timeline, batch: pa.RecordBatch, blocks: Indices, closed_befo
         held = replace(held, block=_with_redacted(held.block, part))
         opened[own] = _with_waiting(state, own, held, state.request.options.masked(part))
     return replace(state, open=opened, n_late=state.n_late + late)
+
+
+def _filled(state: Timeline, number: int) -> Timeline:
+    """Return the history with all rows of the open blocks before a number taken in."""
+    numbers = [each for each in state.open if each < number]
+    filled = map_blocks(lambda each: drained(state, each, state.open[each]), numbers)
+    return replace(state, open={**state.open, **dict(zip(numbers, filled, strict=True))})
 
 
 def _with_waiting(state: Timeline, number: int, held: Open, part: pa.RecordBatch) -> Open:
