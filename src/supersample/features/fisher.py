@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from supersample._products import RowProduct
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Points, PointsLike
 from supersample._validation import choose
 from supersample.errors import InputError, InputTypeError
 from supersample.features.base import FeatureMap, as_dtype
-from supersample._products import RowProduct
 from supersample.features.scores import Scores, digest, scores_of
 from supersample.features.torch_scores import TorchScores, is_module
 from supersample.kernels import Kernel

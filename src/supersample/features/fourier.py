@@ -7,12 +7,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from supersample._products import RowProduct
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Floats, RandomState, Reals
 from supersample._validation import choose
 from supersample.errors import InputError
-from supersample._products import RowProduct
 from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike
 

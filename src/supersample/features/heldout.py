@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from supersample._products import RowProduct
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Floats, RandomState, Reals
 from supersample.errors import InputError, MismatchError
 from supersample.features.base import FeatureMap
 from supersample.features.nystroem import Nystroem
-from supersample._products import RowProduct
 from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike, Stationary
 

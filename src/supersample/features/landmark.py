@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._checks import FURTHEST, require, within
+from supersample._products import RowProduct
 from supersample._random import as_seed
 from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -15,7 +16,6 @@ from supersample._validation import check_count
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
 from supersample.features.nystroem import Nystroem, landmarks_of
-from supersample._products import RowProduct
 from supersample.kernels import KernelLike
 
 __all__ = ["SPAN_TOLERANCE", "Landmark"]
@@ -77,7 +77,7 @@ class Landmark(FeatureMap):
         waves = self.waves.transform(points).astype(np.float64)
         with one_blas_thread():
             if exact.by_cholesky:
-                overlap = exact.whitening.T @ waves
+                overlap: Reals = exact.whitening.T @ waves
             else:
                 overlap = np.linalg.lstsq(exact.transform(points).astype(np.float64), waves, rcond=None)[0]
         self._fix_overlap(overlap.astype(self.dtype))

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from scipy import linalg
 
 from supersample._checks import require, within
+from supersample._products import RowProduct
 from supersample._random import Seed, as_seed
 from supersample._stored import DTYPE, FLOATS, NUMBER, REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -17,7 +18,6 @@ from supersample._validation import check_count
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
 from supersample.features.pivots import Enough, PivotedFactor
-from supersample._products import RowProduct
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.base import as_float64
 from supersample.kernels.singles import single_against

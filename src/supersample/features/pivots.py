@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy import linalg
 
 from supersample._typing import Floats, Indices
@@ -45,13 +46,19 @@ class PivotedFactor:
         """Whether there is room for no more, or nothing is left to span."""
         return len(self.chosen) == self._factor.shape[0] or float(self.left.sum()) <= self._floor
 
+    @property
+    def left_share(self) -> float:
+        """The share of k(x, x) that the pivots leave of the rows that were not chosen."""
+        others = self.left.size - len(self.chosen)
+        return float(self.left.sum()) / others / (self._total / self.left.size) if others else 0.0
+
     def spans(self, enough: Enough) -> bool:
         """Return whether the pivots span enough of the rows that were not chosen."""
-        count, size = len(self.chosen), self.left.size
-        if count < enough.least:
-            return False
-        others = size - count
-        return others == 0 or float(self.left.sum()) / others <= enough.unspanned * self._total / size
+        return len(self.chosen) >= enough.least and self.left_share <= enough.unspanned
+
+    def features(self) -> npt.NDArray[np.float32]:
+        """Return features of the rows whose products are the kernel values but for what is left."""
+        return np.ascontiguousarray(self._factor[: len(self.chosen)].T, dtype=np.float32)
 
     def add(self, generator: np.random.Generator) -> None:
         """Add one pivot, drawn in proportion to the residual."""

@@ -202,8 +202,8 @@ class RandomFourier(FeatureMap):
         """Write the features of rows whose projections overflow in the map's dtype; they are projected in float64."""
         wide = np.empty((BLOCK_ROWS, self.n_frequencies))
         with np.errstate(over="ignore", invalid="ignore"):
-            rows = pad(self._measured(points.astype(np.float64), held.unit))
-            self._projection(self._widened(held.drawn))(rows, wide)
+            block = pad(self._measured(points.astype(np.float64), held.unit))
+            self._projection(self._widened(held.drawn))(block, wide)
             angles = [wide[: points.shape[0]] * factor for factor in factors]
         if not all(bool(np.isfinite(each).all()) for each in angles):
             raise InputError(

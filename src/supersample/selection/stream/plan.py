@@ -86,7 +86,8 @@ class Settings:
     @property
     def n_background(self) -> int:
         """Rows of the uniform sample: enough for a second look, and for a random set to compare with."""
-        return max(5000, self.n_prototypes)
+        size = self.n_prototypes
+        return max(5000, min(20 * size, 20_000), min(3 * size, 100_000), size)
 
     def check(self) -> None:
         """Refuse settings that are out of range, and features that are not registered."""
