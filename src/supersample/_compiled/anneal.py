@@ -40,7 +40,8 @@ def anneal(
     for t in range(slots.size):
         temperature *= cooling
         slot = np.int64(slots[t] * np.float32(chosen.size))
-        slot = slot if slot < chosen.size else chosen.size - 1
+        if slot >= chosen.size:
+            slot = np.int64(chosen.size - 1)
         y = chosen[slot]
         x = order[step_to(places[y], steps[t], order.size, reach, anywhere)]
         if taken[x]:

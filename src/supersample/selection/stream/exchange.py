@@ -13,7 +13,7 @@ __all__ = ["exchange"]
 _BLOCK, _PART = 384, 192
 #: Rounds at most: the first over all candidates, later ones over the half that came nearest to a gain; they end where fewer
 #: than this share of the points was swapped.
-_ROUNDS, _ENOUGH = 6, 0.001
+_ROUNDS, _ENOUGH = 6, 0.02
 #: Gains below this share of k(x, x) are rounding errors of sums of float32 values.
 _LEAST_GAIN = 1e-6
 

@@ -15,7 +15,7 @@ __all__ = ["prototype_weights"]
 #: No prototype has less than this share of an equal weight: each of them is to count.
 _LEAST = 0.1
 #: Of more prototypes the weights are equal: those that could be solved in time are hardly nearer (docs/decisions/033).
-_MOST = 4000
+_MOST = 2000
 #: More prototypes than this have a Gram matrix in float32.
 _MOST_EXACT = 1000
 #: Steps of the solver: at most, and products of numbers that all of them may take.

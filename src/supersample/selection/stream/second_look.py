@@ -31,8 +31,8 @@ FEW = 300
 #: What a kernel value costs beside a product of coordinates, in such products. Most of these for the swaps of one round, and
 #: for E k(x, .) at the pool: each some seconds of one core (docs/decisions/033).
 _OVERHEAD, _MOST_FOR_SWAPS, _MOST_FOR_PULL = 50, 1.2e11, 4e11
-#: Rows of the background that stand for the stream: for each point, and at least.
-_TARGET_FOR_EACH, _LEAST_TARGET = 1, 10_000
+#: Rows of the background that stand for the stream: for each point, at least, and at most if there are fewer points.
+_TARGET_FOR_EACH, _LEAST_TARGET, _MOST_TARGET = 4, 10_000, 20_000
 _MOST_ROUNDS = 5
 #: Where more than this share of the variance is between parts of the stream, its end differs from its beginning; another start
 #: needs a background of at least so many times the points.
@@ -53,13 +53,13 @@ class Looked(NamedTuple):
 
 
 def target_rows(state: Stream) -> int:
-    """Return how many rows of the background stand for the stream: all, if they are all rows, or else one for each point.
+    """Return how many rows of the background stand for the stream: all, if they are all rows, or else some for each point.
 
     Fewer, if that takes too many kernel values.
     """
     sample, size = state.background, state.settings.n_prototypes
     complete = not np.isfinite(sample.next_mantissa)
-    wanted = len(sample.rows) if complete else _TARGET_FOR_EACH * size
+    wanted = len(sample.rows) if complete else max(min(_TARGET_FOR_EACH * size, _MOST_TARGET), size)
     most = int(_MOST_FOR_PULL / ((len(sample.rows) + size) * (state.width + _OVERHEAD)))
     return max(_LEAST_TARGET, min(wanted, most))
 
