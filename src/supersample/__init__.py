@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
     from supersample.engines import herd, sbq, summarize, wkh
+    from supersample.history import Alarm, ChangeDetector, History, Period
     from supersample.integration import Integral, Integration, integrate
     from supersample.selection import Selection, frank_wolfe, quadrature_weights
     from supersample.selection.critic import Critique, critic, online_critic
@@ -19,11 +20,15 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Alarm",
+    "ChangeDetector",
     "Comparison",
     "Critique",
+    "History",
     "Integral",
     "Integration",
     "MeanEmbedding",
+    "Period",
     "Progress",
     "Selection",
     "Summary",
@@ -53,11 +58,15 @@ __all__ = [
 #: The module of each public name. Names are imported on first use: importing all of them takes seconds, mostly for Numba and
 #: scikit-learn.
 _HOMES = {
+    "Alarm": "supersample.history",
+    "ChangeDetector": "supersample.history",
     "Comparison": "supersample.summary",
     "Critique": "supersample.selection.critic",
+    "History": "supersample.history",
     "Integral": "supersample.integration",
     "Integration": "supersample.integration",
     "MeanEmbedding": "supersample.embedding",
+    "Period": "supersample.history",
     "Progress": "supersample.summary",
     "Selection": "supersample.selection",
     "Summary": "supersample.summary",

@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from supersample._typing import Floats, Indices
 
-__all__ = ["FURTHEST", "MOST", "MOST_FEATURES", "ROUNDING", "require", "within"]
+__all__ = ["FURTHEST", "MOST", "MOST_EXPONENT", "MOST_FEATURES", "ROUNDING", "require", "within"]
 
 Reals = npt.NDArray[np.float32] | npt.NDArray[np.float64]
 
 #: Upper limit on numbers of rows, chunks and points.
 MOST = 1 << 62
+#: Upper limit on the exponents of weights: beyond float64, since old rows may have lost half of their weight very often.
+MOST_EXPONENT = 1 << 48
 #: Upper limit on features, MMD and similar values, in units of the root of k(x, x).
 FURTHEST = 1e6
 #: Upper limit on features. A check computes a map's features for three rows; a stream with more would not fit in memory.

@@ -39,7 +39,8 @@ class Form:
     tag: what the class is, "record" or "map" (of features).
     make: builds an object from the fields by name.
     rebuilt: a field that is not stored, and the field from which the reader of a file restores it.
-    absent: the values of fields that files of earlier formats do not have.
+    absent: the values of fields that files of earlier formats do not have. later: fields added since, and the values with
+    which they are left out of a file, so that files without them stay as they were.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Form:
     make: Callable[..., Any]
     rebuilt: tuple[str, str] | None
     absent: Mapping[str, Any]
+    later: Mapping[str, Any]
 
     def check(self, values: Mapping[str, Any]) -> None:
         """Refuse values whose names or kinds differ from those of the fields."""
@@ -75,11 +77,13 @@ def stored(
     make: str | None = None,
     rebuilt: tuple[str, str] | None = None,
     absent: Mapping[str, Any] | None = None,
+    later: Mapping[str, Any] | None = None,
 ) -> Callable[[type[T]], type[T]]:
     """Register the decorated class under a permanent name: files that hold the name must stay readable.
 
     make: the class method that builds an object from the fields by name; by default the class itself. absent: the values of
-    fields that files of earlier formats do not have.
+    fields that files of earlier formats do not have. later: fields added since the present format, and the plain values with
+    which they are not written.
 
     >>> @stored("Example", {"size": INTEGER})
     ... @dataclass(frozen=True)
@@ -93,7 +97,7 @@ def stored(
         taken = _BY_NAME.get(name)
         if taken is not None and (taken.cls.__module__, taken.cls.__qualname__) != (cls.__module__, cls.__qualname__):
             raise InputError(f"the name {name!r} is taken by {taken.cls.__module__}.{taken.cls.__qualname__}; choose another")
-        form = Form(name, cls, fields, tag, cls if make is None else getattr(cls, make), rebuilt, absent or {})
+        form = Form(name, cls, fields, tag, cls if make is None else getattr(cls, make), rebuilt, absent or {}, later or {})
         _BY_NAME[name] = _BY_CLASS[cls] = form
         return cls
 

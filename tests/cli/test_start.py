@@ -92,6 +92,28 @@ def test_stopped_at_any_moment_without_a_traceback(starts, start, share):
     assert all(line.startswith("stopped") for line in others), told
 
 
+# Sends the signal to itself when the interpreter is ending and has dropped its handlers: after the last exit function.
+AT_THE_END = """
+import os, signal, sys
+from supersample.cli import main
+
+
+class Last:
+    def __del__(self, kill=os.kill, me=os.getpid(), number=signal.SIGINT):
+        kill(me, number)
+
+
+sys.last_of_all = Last()
+main()
+"""
+
+
+def test_a_signal_at_the_very_end_does_not_take_the_status_along():
+    done = subprocess.run([sys.executable, "-c", AT_THE_END, "--help"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
 # Sends the signal to itself from inside the import system: when the callback runs that follows the nth import of a phase.
 # Exceptions that are raised there are printed and lost.
 AT_CALLBACK = """

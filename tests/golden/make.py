@@ -1,6 +1,7 @@
 """Writes the golden files of a format version: `python -m golden.make FOLDER`, run in the tests' folder.
 
-The files of a version are written once, by the release that introduces it, and never again: every later release must load them.
+A file is written once and never again: every later release must load it. Files of what was added since a version came stand
+beside the others.
 """
 
 import sys
@@ -162,6 +163,7 @@ MADE = {
     "summary-phase-sobol": partial(waves, ss.features.Fourier, form="phase", frequencies="sobol"),
     "summary-orthogonal": partial(waves, ss.features.Fourier, frequencies="orthogonal"),
     "summary-fastfood-phase": partial(waves, ss.features.Fastfood, form="phase"),
+    "summary-decay": partial(summary, time="when", half_life="1d"),
     "summary-exact-search": partial(running, search="exact", n_rows=300),
     "checkpoint-running": running_checkpoint,
     "checkpoint": checkpoint,
@@ -171,11 +173,13 @@ MADE = {
 
 
 def write(folder):
-    """Write all files."""
+    """Write all files that are not there yet."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for name, make in MADE.items():
-        (folder / f"{name}.ss").write_bytes(make())
+        path = folder / f"{name}.ss"
+        if not path.exists():
+            path.write_bytes(make())
 
 
 if __name__ == "__main__":

@@ -48,6 +48,53 @@ def day(seed, rows=5_000, *, bad=False, date="2024-05-01"):
     )
 
 
+def days(seed, count=4, rows=20_000, *, broken_at=None, start="2024-05-01"):
+    """Return the requests of several days with a daily cycle: by night there are fewer, and more of them are from bots.
+
+    broken_at: the moment from which /checkout is answered 500, as in `day`; None for never.
+    """
+    rng = np.random.default_rng([seed, 72])
+    n = count * rows
+    first = np.datetime64(start, "ms")
+    # Times by rejection: the rate at noon is four times that of midnight.
+    clock = np.sort(_by_rate(rng, n, count))
+    hour = (clock % _DAY) / _DAY
+    light = 0.5 - 0.5 * np.cos(2.0 * np.pi * hour)  # 0 at midnight, 1 at noon
+    path = _drawn(rng, {name: each[0] for name, each in PATHS.items()}, n)
+    path = np.where((path == "/static") & (rng.random(n) < light), "/search", path)
+    posts = np.array([PATHS[each][1] for each in path])
+    status = _drawn(rng, STATUSES, n).astype(np.int64)
+    latency = np.array([PATHS[each][2] for each in path]) * rng.lognormal(0.0, 0.5, n) * (0.8 + 0.6 * light)
+    size = np.where(status == 200, rng.lognormal(9.0, 0.8, n), 300.0 + rng.integers(0, 200, n))
+    if broken_at is not None:
+        late = first + clock.astype("timedelta64[ms]") >= np.datetime64(broken_at, "ms")
+        fails = late & (path == "/checkout") & (rng.random(n) < BROKEN)
+        status[fails] = 500
+        size[fails] = 300.0 + rng.integers(0, 200, int(fails.sum()))
+    agent = _drawn(rng, AGENTS, n)
+    return pa.table(
+        {
+            "timestamp": first + clock.astype("timedelta64[ms]"),
+            "path": pa.array(path.tolist()),
+            "method": pa.array(np.where(rng.random(n) < posts, "POST", "GET").tolist()),
+            "status": status,
+            "latency_ms": latency.round(1),
+            "bytes": size.astype(np.int64),
+            "country": pa.array(_drawn(rng, COUNTRIES, n).tolist()),
+            "agent": pa.array(np.where((agent == "curl") & (rng.random(n) > light), "bot", agent).tolist()),
+        }
+    )
+
+
+def _by_rate(rng, n, count):
+    found = np.empty(0, dtype=np.int64)
+    while found.size < n:
+        drawn = rng.integers(0, count * _DAY, n)
+        rate = 0.625 - 0.375 * np.cos(2.0 * np.pi * (drawn % _DAY) / _DAY)
+        found = np.concatenate([found, drawn[rng.random(n) < rate]])
+    return found[:n]
+
+
 def broken(rows):
     """Return which rows are requests of /checkout that were answered 500."""
     return (rows["path"].to_numpy() == "/checkout") & (rows["status"].to_numpy() == 500)

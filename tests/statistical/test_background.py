@@ -22,7 +22,9 @@ def rows_of(weights, start=0):
 def sampled(rows, size, seed, chunk=300, *, settle=False):
     state = background.init(1)
     for number, start in enumerate(range(0, len(rows), chunk)):
-        state = background.update(state, rows.take(slice(start, start + chunk)), size, as_seed(seed).child(number))
+        part = rows.take(slice(start, start + chunk))
+        draws = as_seed(seed).child(number).generator().standard_exponential(len(part))
+        state = background.update(state, part, size, draws)
         if settle:
             state = background.settled(state, size)
     return background.settled(state, size)

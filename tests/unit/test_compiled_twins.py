@@ -364,7 +364,23 @@ def norms():
     return {"lists": (np.array([0, 2, 2, 5], WHOLE), normal(5), np.zeros(3))}
 
 
+def decayed():
+    ordered = np.array([1e9, 1e9 + 3.0, np.nan, 1e9 + 1.0, 1e9 + 9.0])
+    late_start = np.concatenate([[4e9], 1e9 + np.arange(10.0)])
+    jump = np.concatenate([np.arange(3.0), [5e9], [3.0], 900.0 + np.arange(10.0)])
+
+    def rows(times, n):
+        places, counts = np.zeros(3), np.zeros(5, dtype=WHOLE)
+        return times, 4.0, places, counts, np.full(n, 0.5), np.ones(n, dtype=WHOLE)
+
+    nothing = rows(np.array([np.nan, 2.0]), 2)
+    nothing[4][1] = 0.0
+    cases = {"ordered": ordered, "the first far ahead": late_start, "one far ahead, then a gap": jump}
+    return {name: rows(times, times.size) for name, times in cases.items()} | {"no time, no weight": nothing}
+
+
 CASES = {
+    "clock.decayed": decayed,
     "circle.weighted_median": weighted_median,
     "circle.least_work": least_work,
     "criticisms.first_entry": first_entry,

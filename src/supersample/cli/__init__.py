@@ -28,6 +28,8 @@ def main() -> None:
     except SystemExit as stop:
         if stop.code == STOPPED:
             _leave()
+        if handled:  # all is done: as the interpreter ends it drops our handler, and the signal would take the status along
+            _signal.signal(_signal.SIGINT, _signal.SIG_IGN)
         raise
 
 

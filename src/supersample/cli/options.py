@@ -10,8 +10,8 @@ from supersample.cli.interrupts import starting
 from supersample.errors import InputError
 
 __all__ = [
-    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "page", "page_file", "parse_columns", "parse_types",
-    "progress", "quiet", "refuse_no_folder", "seed", "summary_file",
+    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "number_or_text", "page", "page_file", "parse_columns",
+    "parse_types", "progress", "quiet", "refuse_no_folder", "seed", "summary_file",
 ]  # fmt: skip
 
 #: A path to write to.
@@ -42,6 +42,14 @@ def bandwidth(_: click.Context, option: click.Parameter, value: str | None) -> f
         return float(value)
     except ValueError:
         raise click.BadParameter(f"{value!r} is neither a number nor 'median'", param=option) from None
+
+
+def number_or_text(_: click.Context, __: click.Parameter, value: str | None) -> float | str | None:
+    """Read a number where there is one; anything else stays text, as durations are."""
+    try:
+        return None if value is None else float(value)
+    except ValueError:
+        return value
 
 
 def refuse_no_folder(option: click.Parameter, path: Path | None) -> None:

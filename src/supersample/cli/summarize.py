@@ -14,6 +14,7 @@ from supersample.cli.options import (
     bandwidth,
     column_options,
     column_settings,
+    number_or_text,
     page,
     progress,
     quiet,
@@ -40,6 +41,10 @@ __all__ = ["summarize"]
 )
 @click.option("--features", type=click.Choice(["auto", "fourier", "nystroem"]), help="How the kernel is approximated.")
 @click.option("--n-features", type=click.IntRange(min=1), help="How many features that takes.")
+@click.option("--time", metavar="COLUMN", help="The column that says when rows happened, for --half-life.")
+@click.option(
+    "--half-life", metavar="ROWS|DURATION", callback=number_or_text, help="Rows lose half of their weight in this: 10000, 7d."
+)
 @seed
 @click.option("--like", type=click.Path(), metavar="FILE", help="Encode as this summary does, to compare or merge the two.")
 @click.option("--checkpoint", type=FILE, callback=summary_file, help="Keep the state here; the same command goes on from it.")
@@ -67,6 +72,7 @@ def summarize(
       supersample summarize today.csv --like logs.ss -o today.ss
       supersample summarize orders.csv --type zip=category --ignore note --label churned
       supersample summarize orders.parquet --rows chosen.csv
+      supersample summarize events.parquet --time when --half-life 7d
     """
     quiet = options.pop("quiet")
     _refuse_equal({"--output": output, "--rows": rows, "--report": page, "--checkpoint": options["checkpoint"]})

@@ -45,8 +45,8 @@ def survival(x: float, weights: Floats) -> float:
     return far if far < _FAR_TAIL else max(_inversion(x, kept), _FAR_TAIL)
 
 
-def quantile(level: float, weights: Floats) -> float:
-    """Return the x with P(sum_l weights_l chi^2_1 <= x) = level."""
+def quantile(level: float, weights: Floats, *, precision: float = 1e-9) -> float:
+    """Return the x with P(sum_l weights_l chi^2_1 <= x) = level, to a precision relative to the mean."""
     kept = _kept(weights)
     mean, deviation = float(kept.sum()), float(np.sqrt(2.0 * (kept @ kept)))
     low, high = mean, mean + deviation
@@ -54,7 +54,11 @@ def quantile(level: float, weights: Floats) -> float:
         low, high = high, 2.0 * high
     while survival(low, kept) < 1.0 - level:
         low, high = low / 4.0, low
-    return float(optimize.brentq(lambda x: survival(x, kept) - (1.0 - level), low, high, xtol=1e-9 * mean, rtol=1e-9))
+    return float(
+        optimize.brentq(
+            lambda x: survival(x, kept) - (1.0 - level), low, high, xtol=precision * mean, rtol=max(precision, 1e-9)
+        )
+    )
 
 
 def _inversion(x: float, weights: Floats) -> float:

@@ -1,15 +1,19 @@
 """The public mean embedding: a thin object over the moments of a feature map."""
 
 from collections.abc import Callable
-from typing import Literal, Self
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
 
+from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._typing import Floats, PointsLike
 from supersample._validation import check_log_weights, check_points, check_weights, choose
-from supersample.embedding import moments
+from supersample.embedding import decay, moments
+from supersample.embedding.decay import Decay, check_half_life, check_times
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
 
@@ -26,6 +30,10 @@ class MeanEmbedding:
     same rows in the same order give the same bytes for any batching. Two embeddings of the same map can be merged and compared.
     Updates cost O(n (d + 1) D) time and fixed memory.
 
+    half_life: in how many rows a row loses half of its weight, or in which duration ("7d"), if rows come with `time`; None:
+    all rows count alike. After a merge, the rows of the other embedding count as rows that came after the own ones, if the
+    half-life is one of rows; if it is one of time, only their times count.
+
     >>> import supersample as ss
     >>> phi = ss.features.Fourier(ss.kernels.Gaussian(1.0), 512, random_state=0)
     >>> left = ss.MeanEmbedding(phi).update([[0.0], [1.0]])
@@ -34,14 +42,18 @@ class MeanEmbedding:
     True
     """
 
-    def __init__(self, feature_map: FeatureMap) -> None:
+    def __init__(self, feature_map: FeatureMap, *, half_life: float | str | timedelta | None = None) -> None:
         """Start with no data."""
         if not isinstance(feature_map, FeatureMap):
             raise InputTypeError(
                 f"feature_map must be a feature map such as ss.features.Fourier(...), got {type(feature_map).__name__}"
             )
         self.feature_map = feature_map
+        self.half_life = half_life
         self.state = moments.init(feature_map.n_features)
+        self.decay: Decay | None = None
+        if half_life is not None:  # whether a number is one of rows or of time, the first rows say
+            self.decay = Decay(check_half_life(half_life, by_time=is_duration(half_life)), is_duration(half_life))
         self.n_inputs: int | None = None
 
     @one_at_a_time
@@ -51,10 +63,11 @@ class MeanEmbedding:
         weight: npt.ArrayLike | None = None,
         *,
         log_weight: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
     ) -> Self:
         """Add more rows, each with a weight of one, or with `weight`, or with exp(`log_weight`).
 
-        If the input is invalid, nothing is added.
+        time: when each row happened, if `half_life` is one of time. If the input is invalid, nothing is added.
         """
         rows = check_points(points, "points", width=self.n_inputs)
         if weight is not None and log_weight is not None:
@@ -65,6 +78,11 @@ class MeanEmbedding:
             scaled = moments.scale_weights(checked)
         elif log_weight is not None:
             scaled = moments.scale_log_weights(check_log_weights(log_weight, rows.shape[0], "log_weight"))
+        clock = self._clock(time)
+        if clock is not None:
+            ones = moments.ScaledWeights(np.full(len(rows), 0.5), np.ones(len(rows), dtype=np.int64))
+            times = None if time is None else check_times(time, len(rows), self.half_life, "time")
+            clock, scaled = decay.weigh(clock, scaled or ones, self.state.n_seen, times)
         state = self.state
         step = max(1, _BLOCK_ELEMENTS // self.feature_map.n_features)
         for start in range(0, rows.shape[0], step):
@@ -73,14 +91,17 @@ class MeanEmbedding:
             features = np.empty((rows[part].shape[0], self.feature_map.n_features), dtype=self.feature_map.dtype)
             self.feature_map.fill(rows[part], features)
             state = moments.update(state, features, block)
-        self.__dict__.update(n_inputs=rows.shape[1], state=state)  # one step: after an interrupt, all rows are added or none
+        # One step: after an interrupt, all rows are added or none.
+        self.__dict__.update(n_inputs=rows.shape[1], state=state, decay=clock)
         return self
 
     def merge(self, other: "MeanEmbedding") -> "MeanEmbedding":
         """Return the embedding of both data sets together; neither argument changes."""
         self._require_same_map(other)
-        merged = MeanEmbedding(self.feature_map)
-        merged.state = moments.merge(self.state, other.state)
+        merged = MeanEmbedding(self.feature_map, half_life=self.half_life)
+        factor = decay.apart(self.decay, other.decay, self.n_seen)
+        merged.state = moments.merge(self.state, other.state if factor == moments.ONE else other.state.scaled(factor))
+        merged.decay = decay.merge(self.decay, other.decay)
         merged.n_inputs = self.n_inputs if self.n_inputs is not None else other.n_inputs
         return merged
 
@@ -88,6 +109,11 @@ class MeanEmbedding:
     def n_seen(self) -> int:
         """The number of rows added."""
         return self.state.n_seen
+
+    @property
+    def effective_rows(self) -> float:
+        """(sum w)^2 / sum w^2: how many rows of equal weight tell as much as those added."""
+        return self.state.effective_rows
 
     @property
     def total_weight(self) -> float:
@@ -135,6 +161,18 @@ class MeanEmbedding:
     def __repr__(self) -> str:
         """Show the map and the number of rows."""
         return f"MeanEmbedding({self.feature_map!r}, n_seen={self.n_seen})"
+
+    def _clock(self, time: Any) -> Decay | None:
+        """Return the clock for more rows; refuse times that are not needed, and rows that lack them."""
+        clock = self.decay
+        if clock is not None and time is not None and self.n_seen == 0:
+            clock = replace(clock, by_time=True)
+        if time is None:
+            if clock is not None and clock.by_time:
+                raise InputError("time must be given with every batch, since half_life is one of time; pass one time a row")
+        elif clock is None or not clock.by_time:
+            raise InputError("time must be left out: it is of use only with half_life, and if the first batch had it")
+        return clock
 
     def _require_same_map(self, other: "MeanEmbedding") -> None:
         if not isinstance(other, MeanEmbedding):

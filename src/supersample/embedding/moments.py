@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._checks import ROUNDING, require, within
+from supersample._checks import MOST_EXPONENT, ROUNDING, require, within
 from supersample._compiled import sums
 from supersample._compiled.sums import FOLD
 from supersample._stored import FLOATS, INDICES, stored
@@ -18,7 +18,9 @@ from supersample._typing import Features, Floats, Indices, Weights
 from supersample.errors import InputError
 
 __all__ = [
+    "ONE",
     "Moments",
+    "ScaledWeight",
     "ScaledWeights",
     "init",
     "merge",
@@ -29,8 +31,8 @@ __all__ = [
     "weight_share",
 ]
 
-#: Bound on the exponent of a float64.
-_EXPONENTS = 1100
+#: Sums of weights below this are none.
+_NO_WEIGHT = 1e-200
 
 _N_EXTRA = 3
 
@@ -40,6 +42,17 @@ class ScaledWeights(NamedTuple):
 
     mantissas: Floats
     exponents: Indices
+
+
+class ScaledWeight(NamedTuple):
+    """A factor of weights as mantissa * 2^exponent, with mantissa above 0 and at most 1."""
+
+    mantissa: float
+    exponent: int
+
+
+#: The factor that changes nothing.
+ONE = ScaledWeight(1.0, 0)
 
 
 @stored("Moments", {"totals": FLOATS, "errors": FLOATS, "partials": FLOATS, "counts": INDICES})
@@ -109,6 +122,18 @@ class Moments:
             )
         return float((weight * weight * float(mean @ mean) - norms) / pairs)
 
+    def scaled(self, factor: ScaledWeight) -> "Moments":
+        """Return the moments of the same rows with all weights multiplied by a factor."""
+        if not self.has_weight:
+            return self
+        factors = np.full(self.totals.size, factor.mantissa)
+        factors[-2:] = factor.mantissa**2
+        counts = self.counts.copy()
+        counts[2] += factor.exponent
+        return replace(
+            self, totals=self.totals * factors, errors=self.errors * factors, partials=self.partials * factors, counts=counts
+        )
+
     def check(self, n_features: int, n_used: int, largest: float) -> None:
         """Refuse sums that `n_used` rows with features of at most `largest` in size cannot have."""
         sums = (self.totals, self.errors, self.partials)
@@ -116,7 +141,7 @@ class Moments:
         require(all(bool(np.isfinite(each).all()) for each in sums), "the moments are not finite")
         require(self.counts.shape == (4,) and self.n_seen == n_used, "the moments are of another number of rows")
         require(0 <= self.counts[1] < FOLD and self.counts[3] == (n_used > 0), "the moments are of another number of rows")
-        require(abs(self.exponent) <= _EXPONENTS, "the moments have an impossible scale")
+        require(abs(self.exponent) <= MOST_EXPONENT, "the moments have an impossible scale")
         if n_used == 0:
             require(not any(bool(each.any()) for each in sums), "there are moments of no rows")
             return
@@ -125,7 +150,7 @@ class Moments:
         require(all(within(each, limits) for each in sums), "the moments are too large")
         values = self.sums()
         weight, squares, norms = values[-3:]
-        require(weight >= 0.4 and squares >= 0.2 and norms >= 0, "the moments have no weight")
+        require(weight > _NO_WEIGHT and squares > _NO_WEIGHT and norms >= 0, "the moments have no weight")
         # Each weight is at most one, and by Cauchy and Schwarz (sum w)^2 <= n sum w^2.
         require(squares <= weight * (1.0 + ROUNDING) <= n_used * (1.0 + ROUNDING) ** 2, "the moments weigh too much")
         require(weight * weight <= n_used * squares * (1.0 + ROUNDING), "the moments weigh too much")

@@ -40,7 +40,9 @@ def pack(value: Any, arrays: Arrays) -> Any:
         return {"array": len(arrays) - 1}
     form = form_of(value)
     if form is not None:
-        fields = {name: pack(getattr(value, name), arrays) for name in form.fields}
+        held = {name: getattr(value, name) for name in form.fields}
+        written = [name for name in held if name not in form.later or held[name] is not form.later[name]]
+        fields = {name: pack(held[name], arrays) for name in written}
         return {form.tag: form.name, _FIELDS[form.tag]: fields}
     if isinstance(value, tuple):
         return {"tuple": [pack(each, arrays) for each in value]}
@@ -68,7 +70,8 @@ def unpack(tree: Any, arrays: Arrays, points_at: PointsAt | None = None) -> Any:
     form = form_named(tree[tag])
     if form.tag != tag:
         raise TypeError(f"{form.name} is no {tag}")
-    values = {**form.absent, **{name: unpack(each, arrays, points_at) for name, each in tree[_FIELDS[tag]].items()}}
+    values = {**form.absent, **form.later}
+    values |= {name: unpack(each, arrays, points_at) for name, each in tree[_FIELDS[tag]].items()}
     form.check(values)
     if form.rebuilt is not None:
         if points_at is None:

@@ -119,7 +119,7 @@ def fingerprint(given: Source, state: WarmUp, random_state: RandomState) -> dict
     settings = request.settings
     features, defaults = settings.features, ColumnOptions().to_plain()
     # What is left at its default is None, as are options that an earlier version did not have.
-    options = {name: None if value == defaults[name] else value for name, value in request.options.to_plain().items()}
+    options = {name: None if value == defaults.get(name) else value for name, value in request.options.to_plain().items()}
     # A second call with the same generator, or with None, has another seed, so the seed of the file is used.
     repeats = random_state is not None and not isinstance(random_state, np.random.Generator)
     alike = None
@@ -136,6 +136,7 @@ def fingerprint(given: Source, state: WarmUp, random_state: RandomState) -> dict
         "kernel": repr(settings.kernel),
         "features": features if isinstance(features, str) else repr(features),
         "n_features": settings.n_features,
+        **({} if settings.half_life is None else {"half_life": settings.half_life}),
         "random_state": [settings.seed.entropy, *settings.seed.path] if repeats else None,
         "like": None if alike is None else hashlib.sha256(alike.encode()).hexdigest(),
     }

@@ -40,6 +40,8 @@ _NONE_IN_COMMON = "no value in common"
 _SAMPLED = {"text": "its texts", "vector": "its vectors"}
 #: The density of a difference of two normal numbers at 0: shares move by so much for each standard deviation of it.
 _DENSITY, _TINY = 0.4, 1e-300
+#: Below this p-value it says nothing which of two changes has the smaller one: a large shift moves every score.
+_NO_DOUBT = 1e-12
 
 
 class Finding(NamedTuple):
@@ -59,7 +61,7 @@ class Verdict(NamedTuple):
     """All answers about a column together: a p-value, the largest difference of two shares, and the questions that count.
 
     told: the p-value of each question worth a word, divided by its share of the column's level, and its words; the smallest
-    first.
+    first, and of those beyond all doubt in the order of the questions: location, spread, shape.
     """
 
     pvalue: float
@@ -70,12 +72,13 @@ class Verdict(NamedTuple):
 def verdict_of(found: Sequence[Finding], at_least: float) -> Verdict:
     """Combine the answers by Bonferroni's rule; answers about differences smaller than `at_least` count for nothing."""
     total = sum(each.weight for each in found)
-    answers = sorted(
+    answers = [
         (min(1.0, each.pvalue * total / each.weight), each.words, each.follows) for each in found if each.difference >= at_least
-    )
+    ]
+    answers.sort(key=lambda each: max(each[0], _NO_DOUBT))
     told = [(pvalue, words) for place, (pvalue, words, follows) in enumerate(answers) if place == 0 or not follows]
     largest = max((each.difference for each in found), default=0.0)
-    return Verdict(told[0][0] if told else 1.0, largest, tuple(told))
+    return Verdict(min((each[0] for each in answers), default=1.0), largest, tuple(told))
 
 
 def findings(

@@ -244,9 +244,10 @@ def _findings(
 
 
 def _profiles(states: tuple[Running, Running], name: str) -> tuple[ColumnProfile, ColumnProfile] | None:
-    """Return the profiles of a column on both sides; None if there are none, or if rows have weights."""
+    """Return the profiles of a column on both sides; None if there are none, or if rows have weights or lose them."""
     left, right = states
-    if left.profile is None or right.profile is None or left.encoding.weight_column is not None:
+    weighted = left.encoding.weight_column is not None or any(each.request.settings.half_life is not None for each in states)
+    if left.profile is None or right.profile is None or weighted:
         return None
     return left.profile[name], right.profile[name]
 

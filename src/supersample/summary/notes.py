@@ -7,12 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from supersample._text import amount, plural
+from supersample._compiled import clock as clocks
+from supersample._durations import duration_text
+from supersample._text import about, amount, plural
 from supersample.profile import ColumnProfile, Counted
 from supersample.profile.frequent import LONGEST
 from supersample.profile.wording import distinct_text
 from supersample.records.encoding import ColumnNote
 from supersample.records.encoding.number import Number
+from supersample.records.encoding.values import is_numeric
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.depending import dependence_told, drained
 from supersample.summary.state import Running
@@ -106,6 +109,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *(note for column in columns for note in _far_values(column.profile)),
         *(note for column in columns for note in _infinite(column.profile)),
         *_first_rows(state),
+        *_decay(state),
         *(Note(*each) for each in dependence_told(state)),
         *_labels(state, columns),
         *(note for note in read if note.kind != "read in part"),
@@ -114,6 +118,30 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *_vectors(columns),
         *(note for column in columns for note in _of_column(column)),
     )
+
+
+def _decay(state: Running) -> Iterator[Note]:
+    """Say how much old rows count, and which rows have no time that can be believed."""
+    clock, name = state.stream.decay, state.request.options.time
+    if clock is None:
+        return
+    held = drained(state)
+    span = f"{clock.half_life:g}" + (" rows" if name is None else "")
+    if name is not None and not is_numeric(state.schema.field(name).type):
+        span = duration_text(clock.half_life)
+    yield Note(
+        "old rows count less", name,
+        f"rows lose half of their weight in {span}: {plural(state.n_seen, 'row')} count as about "
+        f"{about(held.moments.effective_rows)}; the profile counts all of them alike",
+    )  # fmt: skip
+    if clock.n_untimed:
+        yield Note("no time", name, f"{plural(clock.n_untimed, 'row')} without a time, counted as of when they came")
+    if clock.n_ahead:
+        yield Note(
+            "times ahead", name,
+            f"{plural(clock.n_ahead, 'row')} lay more than {span} ahead of all rows before, and counted as no later than that "
+            f"until {clocks.AGREEING} rows agreed",
+        )  # fmt: skip
 
 
 def _unlike_first_rows(state: Running, columns: list[_Column]) -> Iterator[Note]:

@@ -1,6 +1,7 @@
 """SuperSampler: the stream with scikit-learn's conventions."""
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -8,12 +9,14 @@ import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._random import as_seed
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
 from supersample.discrepancy.bounds import Judged, checked_bound
 from supersample.discrepancy.certificate import Certificate, captured_energy, certify, equal_weights, random_baseline
+from supersample.embedding.decay import check_times
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, FeaturesLike
@@ -54,6 +57,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         bounds of `bound` smaller, at O(d n_held_out) for each row.
     search: "exact" (with bounds that skip hopeless comparisons), "tree" (section 3.2 of Paige, Sejdinovic and Wood
         2016), or "auto", the faster one.
+    half_life: in how many rows a row loses half of its weight, or in which duration ("7d"), if rows come with `time`; None:
+        all rows count alike. `effective_rows_` says how many rows the decayed ones are worth.
     random_state: an int makes results repeat.
 
     Attributes
@@ -66,7 +71,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     criticism_witness_: where data and prototypes differ, at each criticism: positive where the prototypes have too little.
     criticism_nearest_: the place in prototypes_ of each one's nearest prototype.
     criticism_share_: the share of the data nearer to each criticism than to any prototype.
-    n_seen_: rows seen.
+    n_seen_: rows seen, and effective_rows_: (sum w)^2 / sum w^2, the number of equally weighted rows that tell as much.
     mmd_, mmd_error_: MMD between weighted prototypes and data with its standard error, from features not used in the selection.
         Two errors cover it 95 times in 100.
     uniform_mmd_: the MMD of the prototypes with equal weights.
@@ -107,6 +112,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         n_features: int | None = None,
         n_held_out: int = HELD_OUT,
         search: Literal["auto", "exact", "tree"] = "auto",
+        half_life: float | str | timedelta | None = None,
         regularizer: Literal["logdet"] | None = None,
         random_state: RandomState = None,
     ) -> None:
@@ -118,6 +124,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         self.n_features = n_features
         self.n_held_out = n_held_out
         self.search = search
+        self.half_life = half_life
         self.regularizer = regularizer
         self.random_state = random_state
 
@@ -129,9 +136,10 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         sample_weight: npt.ArrayLike | None = None,
         *,
         log_weight: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
     ) -> Self:
         """Forget all rows seen before and take in X. y is ignored, as scikit-learn requires."""
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight)
+        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight, time=time)
         if fresh._state.n_seen and not stream.has_weight(fresh._state):
             raise InputError(
                 f"sample_weight or log_weight must give at least one row a positive weight, got {fresh._state.n_seen} zeros; "
@@ -149,10 +157,13 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         sample_weight: npt.ArrayLike | None = None,
         *,
         log_weight: npt.ArrayLike | None = None,
+        time: npt.ArrayLike | None = None,
     ) -> Self:
         """Take in more rows, each of weight one, or of `sample_weight`, or of exp(`log_weight`).
 
         Rows of weight zero are counted and never chosen. If anything is wrong with the input, nothing is taken in.
+        time: when each row happened, if `half_life` is a duration, or a number of the times' own unit. Rows may come late. A
+        row without a time (NaN, NaT) counts as of now, and so does one far ahead of all others, until eight rows agree with it.
         """
         names = check_names(X, self.__dict__.get("feature_names_in_"))
         points = check_points(X, "X")
@@ -163,9 +174,10 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"rows seen before; pass the same columns in the same order"
             )
         weights = _weights(sample_weight, log_weight, points.shape[0])
-        state = getattr(self, "_state", None) or stream.init(self._settings(), points.shape[1])
+        state = getattr(self, "_state", None) or stream.init(self._settings(by_time=time is not None), points.shape[1])
+        times = self._times(state.settings, time, points.shape[0])
         positions = np.arange(points.shape[0], dtype=np.int64)
-        state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights))
+        state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
         after: dict[str, Any] = {"n_features_in_": points.shape[1], "_state": state, "_selected": None}
         after["_single"] = self.__dict__.get("_single", True) and points.dtype == np.float32
         if names is not None and not hasattr(self, "_state"):
@@ -313,6 +325,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._state.n_seen
 
     @property
+    def effective_rows_(self) -> float:
+        """(sum w)^2 / sum w^2: how many rows of equal weight tell as much as those seen."""
+        return self._require_selected().moments.effective_rows
+
+    @property
     def mmd_(self) -> float:
         """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows."""
         return self._certificate().mmd
@@ -391,7 +408,19 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         """Return whether any rows were taken in, or bandwidth and features came from another sampler."""
         return hasattr(self, "_state")
 
-    def _settings(self) -> Settings:
+    def _times(self, settings: Settings, time: Any, n: int) -> Floats | None:
+        """Return the times of n rows; None if no half-life needs them."""
+        if time is None:
+            if settings.by_time:
+                raise InputError("time must be given with every batch, since half_life is one of time; pass one time a row")
+            return None
+        if not settings.by_time:
+            raise InputError(
+                "time must be left out: it is of use only with half_life, and if the first batch had it; make a new sampler"
+            )
+        return check_times(time, n, self.half_life, "time")
+
+    def _settings(self, *, by_time: bool) -> Settings:
         return settings_of(
             n_prototypes=self.n_prototypes,
             n_criticisms=self.n_criticisms,
@@ -401,6 +430,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             n_features=self.n_features,
             n_held_out=self.n_held_out,
             search=self.search,
+            half_life=self.half_life,
+            by_time=self.half_life is not None and (by_time or is_duration(self.half_life)),
             regularizer=self.regularizer,
             random_state=self.random_state,
         )

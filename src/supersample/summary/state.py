@@ -22,6 +22,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.profile import ColumnPlan, Profile
 from supersample.records.encoding import REDACTED, ColumnOptions, Encoding, learn, require_same, weights_of
+from supersample.records.encoding.values import is_numeric, is_time, numbers_of
 from supersample.records.sources.conforming import conformed, described
 from supersample.records.sources.schema import conform, plain_schema, promote
 from supersample.selection import stream
@@ -33,8 +34,9 @@ from supersample.summary.outcome import MmdPoint, measure
 from supersample.summary.row_store import RowStore, held_positions
 
 __all__ = [
-    "NO_PROFILE", "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "gathered", "init", "learned_from", "like",
-    "merge", "part", "require_same_maps", "same_maps", "settle", "update", "with_profile",
+    "NO_PROFILE", "Maps", "Request", "Running", "State", "WarmUp", "check_encoding", "column_plans", "gathered", "init",
+    "learned_from", "like", "merge", "part", "require_same_maps", "rows_of", "same_maps", "settle", "times_of", "unredacted",
+    "update", "with_profile",
 ]  # fmt: skip
 
 #: The profile of no columns.
@@ -191,10 +193,10 @@ def init(request: Request, schema: pa.Schema) -> WarmUp:
     """Return the state of a summary that has seen nothing."""
     kept = request.options.kept(schema)
     request.options.check(kept)
-    return WarmUp(request, kept, RowStore.none(kept), redacted=_unredacted(request, kept))
+    return WarmUp(request, kept, RowStore.none(kept), redacted=unredacted(request, kept))
 
 
-def _unredacted(request: Request, schema: pa.Schema) -> Profile:
+def unredacted(request: Request, schema: pa.Schema) -> Profile:
     """Return the profile of columns that are redacted, before any row."""
     hidden = request.options.redact
     return profiles.init([ColumnPlan(field.name, field.type, REDACTED) for field in schema if field.name in hidden])
@@ -203,7 +205,7 @@ def _unredacted(request: Request, schema: pa.Schema) -> Profile:
 def like(state: Running, settings: Settings) -> WarmUp:
     """Return an empty state with the encoding and the feature maps of a settled one."""
     request, maps = replace(state.request, settings=settings), Maps(state.encoding, state.stream.fixed_plan)
-    return WarmUp(request, state.schema, RowStore.none(state.schema), maps, _unredacted(request, state.schema))
+    return WarmUp(request, state.schema, RowStore.none(state.schema), maps, unredacted(request, state.schema))
 
 
 def learned_from(request: Request, tables: Sequence[pa.Table], label: str) -> WarmUp:
@@ -323,20 +325,20 @@ def _running_like(state: WarmUp, encoding: Encoding, first: pa.RecordBatch) -> R
 def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
     plan = None if state.maps is None else state.maps.plan
     started = stream.init(settings, encoding.width, plan, encoding.group_widths())
-    profile = profiles.init(_column_plans(encoding, state.schema))
+    profile = profiles.init(column_plans(encoding, state.schema))
     kept = RowStore.none(state.schema)
     return Running(state.request, state.schema, kept, encoding, started, (), plan, profile, state.redacted)
 
 
 def with_profile(state: Running) -> Running:
     """Return a state with the profile of the rows that it keeps, for one that keeps all rows that it has seen."""
-    profile = profiles.init(_column_plans(state.encoding, state.schema))
+    profile = profiles.init(column_plans(state.encoding, state.schema))
     for batch in state.kept.table.to_batches():
         profile = profiles.update(profile, batch)
     return replace(state, profile=profile)
 
 
-def _column_plans(encoding: Encoding, schema: pa.Schema) -> list[ColumnPlan]:
+def column_plans(encoding: Encoding, schema: pa.Schema) -> list[ColumnPlan]:
     """Return what the profile must know of each column that is not redacted."""
     roles = {note.name: note.kind for note in encoding.notes}
     readings, centres = dict(encoding.readings), dict(encoding.centres)
@@ -349,12 +351,15 @@ def _column_plans(encoding: Encoding, schema: pa.Schema) -> list[ColumnPlan]:
 
 def _feed(state: Running, batch: pa.RecordBatch) -> Running:
     held, path, start = state.stream, state.mmd_path, 0
-    rows = _rows(state.encoding, batch, held.n_seen)
-    first = held.n_seen
+    rows = rows_of(state.encoding, batch, held.n_seen)
+    first, times = held.n_seen, None
+    if state.request.options.time is not None:
+        times = times_of(state.encoding, batch, state.request.options.time)
     while start < len(rows):
         mark = _next_mark(held.n_seen)
         stop = min(len(rows), start + mark - held.n_seen)
-        held = stream.update(held, rows.take(slice(start, stop)).shifted(-start))
+        some = slice(start, stop)
+        held = stream.update(held, rows.take(some).shifted(-start), None if times is None else times[some])
         start = stop
         if held.n_seen == mark:
             point = measure(held)
@@ -364,7 +369,7 @@ def _feed(state: Running, batch: pa.RecordBatch) -> Running:
     return replace(state, stream=held, kept=kept, mmd_path=path, profile=profile)
 
 
-def _rows(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:
+def rows_of(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:
     """Return the points and weights of a batch that begins at position `first` of the stream."""
     points = encoding.points(batch)
     weights = encoding.weights(batch)
@@ -374,6 +379,17 @@ def _rows(encoding: Encoding, batch: pa.RecordBatch, first: int) -> Rows:
         return Rows(points, positions, half, np.ones(len(points), dtype=np.int64))
     checked = check_weights(weights, len(points), f"column {encoding.weight_column!r}", all_zero=True, first=first)
     return Rows(points, positions, *scale_weights(checked))
+
+
+def times_of(encoding: Encoding, batch: pa.RecordBatch, name: str) -> Floats:
+    """Return when the rows of a batch happened, by a column of times (in seconds) or numbers; NaN where it is missing."""
+    column = encoding.column(batch, name)
+    if not (is_time(column.type) or is_numeric(column.type)):
+        raise InputError(
+            f"time must name a column of times or numbers, got {name!r} of type {column.type}, which is not read as times; "
+            f"parse it first, or say types={{{name!r}: 'time'}}"
+        )
+    return np.asarray(numbers_of(column), dtype=np.float64)
 
 
 def _next_mark(n_seen: int) -> int:

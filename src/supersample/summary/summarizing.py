@@ -5,11 +5,13 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, fields, replace
+from datetime import timedelta
 from typing import Any, Literal, cast
 
 import numpy as np
 import pyarrow as pa
 
+from supersample._durations import is_duration
 from supersample._files import as_path, behind_link
 from supersample._random import as_seed
 from supersample._typing import RandomState
@@ -19,6 +21,7 @@ from supersample.features import FeaturesLike
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.records.encoding import ColumnChoice, ColumnOptions, weights_of
+from supersample.records.encoding.values import is_numeric
 from supersample.records.sources import Source, open_source, without
 from supersample.records.sources.base import OtherTypeError
 from supersample.selection.stream.plan import WARM_UP, settings_of
@@ -31,7 +34,7 @@ from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
 
-__all__ = ["Options", "summarize"]
+__all__ = ["Options", "check_seconds", "first_state", "summarize"]
 
 
 @dataclass(frozen=True)
@@ -56,6 +59,8 @@ class Options:
     bandwidth: Bandwidth = "median"
     features: FeaturesLike = "auto"
     n_features: int | None = None
+    time: str | None = None
+    half_life: float | str | timedelta | None = None
 
     @classmethod
     def of(cls, arguments: Mapping[str, Any]) -> "Options":
@@ -68,6 +73,9 @@ class Options:
             )
         drop, redact = _names(options.drop, "drop"), _names(options.redact, "redact")
         used = {"redact": redact, "label": (options.label,), "weight": (options.weight,), "types": options.types or ()}
+        used["time"] = (options.time,)
+        if options.time is not None and options.half_life is None:
+            raise InputError("time must come with half_life, the time in which a row loses half of its weight, got none")
         for name, others in ((name, others) for name in drop for others in used.items()):
             if name in others[1]:
                 raise InputError(f"drop names column {name!r}, which {others[0]} names too; leave it out of one of them")
@@ -80,10 +88,21 @@ class Options:
             n_prototypes=check_count(self.prototypes, "prototypes"),
             n_criticisms=check_count(self.criticisms, "criticisms", minimum=0),
             kernel=self.kernel, bandwidth=self.bandwidth, features=self.features, n_features=self.n_features, search="auto",
-            random_state=random_state,
+            random_state=random_state, half_life=self.half_life, by_time=self.time is not None,
         )  # fmt: skip
         names = (field.name for field in fields(ColumnOptions))
         return Request(settings, ColumnOptions(**{name: getattr(self, name) for name in names}))
+
+    def check_half_life(self, schema: pa.Schema) -> None:
+        """Refuse a duration for a column of numbers, and a number for one of times."""
+        if self.time is None or self.time not in schema.names:
+            return
+        kind = schema.field(self.time).type
+        if is_duration(self.half_life) == is_numeric(kind):
+            wanted = "a number" if is_numeric(kind) else "a duration such as '7d'"
+            raise InputError(
+                f"half_life must be {wanted} where time names a column of type {kind}, got {self.half_life!r} for {self.time!r}"
+            )
 
     def empty_like(self, like: Any, random_state: RandomState) -> WarmUp:
         """Return an empty state with the encoding and maps of another summary; they are fixed there from then on."""
@@ -93,7 +112,8 @@ class Options:
             )
         other = like._fixed()
         theirs = other.request.settings
-        same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms} | vars(other.request.options)
+        same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "half_life": theirs.half_life}
+        same |= vars(other.request.options)
         for field in fields(self):
             value = getattr(self, field.name)
             if value is not field.default and value != field.default and value != same.get(field.name, field.default):
@@ -121,6 +141,8 @@ def summarize(
     bandwidth: Bandwidth = "median",
     features: FeaturesLike = "auto",
     n_features: int | None = None,
+    time: str | None = None,
+    half_life: float | str | timedelta | None = None,
     random_state: RandomState = None,
     like: Summary | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
@@ -149,6 +171,9 @@ def summarize(
     min_count: texts that occur less often are not shown among the frequent values of a column, in notes or on pages.
     weight: the column of row weights.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
+    half_life: in how many rows a row loses half of its weight; or in which duration ("7d"), by the column `time`, or in which
+        number, if that column holds numbers. `effective_rows` says how many rows are left. The profile counts all rows alike.
+    time: the column that says when each row happened. Rows without a time count as of now.
     like: a Summary whose encoding, kernel, features and sizes are reused, so that the two can be merged and compared. If it has
         seen fewer than 5,000 rows, its encoding, kernel and features are fixed from then on.
     checkpoint: a file that is written every `checkpoint_seconds` (and `checkpoint_rows`); a run that is started again with the
@@ -166,12 +191,18 @@ def summarize(
     """
     options = Options.of(locals())
     given, again = without(open_source(source), options.drop), False
+    options.check_half_life(given.schema)
     tell = _teller(progress, given.label)
-    every = None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"), _seconds(checkpoint_seconds)
+    every = (
+        None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
+        check_seconds(checkpoint_seconds, "checkpoint_seconds"),
+    )
     path = None if checkpoint is None else behind_link(as_path(checkpoint, "checkpoint"), "checkpoint")
     while True:
         try:
-            empty = _empty(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
+            empty = (
+                first_state(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
+            )
             saver = None if path is None else Checkpoint(path, fingerprint(given, empty, random_state), given.label, *every)
             with nullcontext() if saver is None else exclusive_lock(saver.path, "checkpoint"):
                 resumed = None if saver is None or again else saver.resume()
@@ -183,7 +214,7 @@ def summarize(
             given, again = given.as_text(error.columns), True
 
 
-def _empty(given: Source, request: Request) -> WarmUp:
+def first_state(given: Source, request: Request) -> WarmUp:
     """Return the state to start from: if the source can be read out of order, with maps from rows spread over all of it."""
     state = states.init(request, given.schema)
     if given.sample is None or (given.n_rows is not None and given.n_rows <= WARM_UP):
@@ -217,9 +248,10 @@ def _names(given: Any, argument: str) -> tuple[str, ...]:
     return tuple(given)
 
 
-def _seconds(value: Any) -> float:
+def check_seconds(value: Any, name: str) -> float:
+    """Return a number of seconds, 0 or more."""
     if isinstance(value, bool) or not isinstance(value, int | float) or not value >= 0:
-        raise InputError(f"checkpoint_seconds must be a number of seconds, 0 or more, got {value!r}")
+        raise InputError(f"{name} must be a number of seconds, 0 or more, got {value!r}")
     return float(value)
 
 

@@ -33,7 +33,7 @@ class ColumnOptions:
     columns are, against what would be recognised. label: a column that is kept and compared, but stays out of the kernel.
     times: what times do in the kernel. drop: columns that are removed from every row before anything else.
     redact: columns whose values are counted, but neither kept nor used. min_count: texts that occur less often are shown in no
-    profile.
+    profile. time: the column that says when rows happened, by which old ones lose weight.
     """
 
     columns: ColumnChoice = None
@@ -44,6 +44,7 @@ class ColumnOptions:
     drop: tuple[str, ...] = ()
     redact: tuple[str, ...] = ()
     min_count: int = 1
+    time: str | None = None
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "ColumnOptions":
@@ -54,8 +55,9 @@ class ColumnOptions:
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values that can be stored as JSON and compared."""
         columns, types = self.columns, self.types
-        later = {} if self.min_count == 1 else {"min_count": self.min_count}  # the first files of format 2 do not have it
-        return later | {
+        # Earlier files do not have these.
+        later = {"min_count": (self.min_count, 1), "time": (self.time, None)}
+        return {name: value for name, (value, default) in later.items() if value != default} | {
             "columns": dict(columns) if isinstance(columns, Mapping) else None if columns is None else list(columns),
             "weight": self.weight,
             "types": None if types is None else dict(types),
@@ -94,13 +96,15 @@ class ColumnOptions:
         check_count(self.min_count, "min_count")
         self._check_weight(schema)
         self._check_types(schema)
+        if self.time is not None:
+            require_column(schema, self.time, "time")
         if self.label is not None:
             require_column(schema, self.label, "label")
             if self.label == self.weight:
                 raise InputError(f"label must name another column than weight, got {self.label!r} for both")
         for name in self.redact:
             require_column(schema, name, "redact", many=True)
-            if name in (self.weight, self.label) or name in (self.types or {}) or name in (self.columns or ()):
+            if name in (self.weight, self.label, self.time) or name in (self.types or {}) or name in (self.columns or ()):
                 raise InputError(
                     f"redact names column {name!r}, which another argument uses; a redacted column takes no part: leave it out "
                     f"of one of them"

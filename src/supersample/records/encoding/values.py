@@ -13,8 +13,8 @@ from supersample._typing import Floats
 from supersample.errors import InputError
 
 __all__ = [
-    "coded", "fill_by_value", "hashes_of", "is_list", "is_number", "is_numeric", "is_text", "numbers_of", "plain_storage",
-    "vectors_of",
+    "coded", "fill_by_value", "hashes_of", "is_list", "is_number", "is_numeric", "is_text", "is_time", "numbers_of",
+    "plain_storage", "vectors_of",
 ]  # fmt: skip
 
 #: How many of each unit of time make a second.
@@ -29,6 +29,11 @@ def is_number(kind: pa.DataType) -> bool:
 def is_numeric(kind: pa.DataType) -> bool:
     """Return whether a type holds numbers, decimals included, or booleans."""
     return is_number(kind) or bool(pa.types.is_decimal(kind) or pa.types.is_boolean(kind))
+
+
+def is_time(kind: pa.DataType) -> bool:
+    """Return whether a type holds dates, with or without a time of day."""
+    return bool(pa.types.is_date(kind) or pa.types.is_timestamp(kind))
 
 
 def is_text(kind: pa.DataType) -> bool:

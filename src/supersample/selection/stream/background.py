@@ -11,16 +11,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from supersample._checks import require, within
-from supersample._random import Seed
+from supersample._checks import MOST_EXPONENT, require, within
 from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, Indices
+from supersample.embedding.moments import ScaledWeight
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Background", "Timed", "init", "merge", "settled", "update"]
 
-#: Bound on the exponent of a time, and range of exponents of the generator's exponential draws.
-_TIMES, _LEAST_DRAW, _MOST_DRAW = 2300, -70, 10
+#: Range of exponents of the generator's exponential draws.
+_LEAST_DRAW, _MOST_DRAW = -70, 10
 
 #: Batches of early rows that may wait before the sample is cut back to its size.
 _MOST_WAITING = 64
@@ -90,15 +90,27 @@ class Background:
         """Return the sample with positions `by` rows later; nothing may be waiting."""
         return replace(self, kept=self.kept._replace(rows=self.rows.shifted(by)))
 
+    def scaled(self, factor: ScaledWeight) -> "Background":
+        """Return the sample of the same rows with all weights multiplied by a factor; nothing may be waiting."""
+        mantissas, shifts = np.frexp(self.kept.mantissas / factor.mantissa)
+        kept = Timed(self.rows.weighed(factor), mantissas, self.kept.exponents - factor.exponent + shifts)
+        if not np.isfinite(self.next_mantissa):
+            return replace(self, kept=kept)
+        mantissa, shift = np.frexp(self.next_mantissa / factor.mantissa)
+        return replace(
+            self, kept=kept, next_mantissa=float(mantissa), next_exponent=self.next_exponent - factor.exponent + int(shift)
+        )
+
     def check(self) -> None:
         """Refuse times that cannot be drawn for the rows' weights."""
         limit = self.next_mantissa, self.next_exponent
         require(limit[0] == np.inf or 0 < limit[0] < 1, "the background sample is impossible")
-        require(abs(limit[1]) <= _TIMES, "the background sample is impossible")
+        require(abs(limit[1]) <= MOST_EXPONENT, "the background sample is impossible")
         for part in (self.kept, *self.waiting):
             times, powers = part.mantissas, part.exponents
             require(times.shape == powers.shape == part.rows.positions.shape, "the background sample is incomplete")
-            require(bool(((times >= 0) & (times < 1)).all()) and within(powers, _TIMES), "the background sample is impossible")
+            possible = bool(((times >= 0) & (times < 1)).all()) and within(powers, MOST_EXPONENT)
+            require(possible, "the background sample is impossible")
             draws = powers + part.rows.exponents
             drawn = (times == 0) | ((draws >= _LEAST_DRAW) & (draws <= _MOST_DRAW))
             require(bool(drawn.all()), "times of the background sample do not belong to their weights")
@@ -111,9 +123,8 @@ def init(width: int) -> Background:
     return Background(Timed(Rows.none(width), np.empty(0), np.empty(0, dtype=np.int64)))
 
 
-def update(state: Background, rows: Rows, size: int, seed: Seed) -> Background:
-    """Return the sample after more rows of positive weight; `seed` is used for these rows only."""
-    times = seed.generator().standard_exponential(len(rows))
+def update(state: Background, rows: Rows, size: int, times: Floats) -> Background:
+    """Return the sample after more rows of positive weight. times: an exponential draw for each row."""
     mantissas, exponents = np.frexp(times / rows.mantissas)
     drawn = Timed(rows, mantissas, exponents - rows.exponents)
     if np.isfinite(state.next_mantissa):

@@ -12,11 +12,12 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
-from supersample._checks import ROUNDING, require, within
+from supersample._checks import MOST_EXPONENT, ROUNDING, require, within
 from supersample._compiled import block_sums
 from supersample._compiled.block_sums import LEVELS
 from supersample._stored import FLOATS, INDICES, INTEGER, stored, tuple_of
 from supersample._typing import Features, Floats, Indices
+from supersample.embedding.moments import ScaledWeight
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Dependence", "Level", "Measured", "init", "merge", "update"]
@@ -29,8 +30,6 @@ _SIGNS = 20161203
 _LONG = 16
 #: What a sum is at least where it divides.
 _LEAST = float(np.finfo(np.float64).tiny)
-#: Bound on the exponent of a weight.
-_EXPONENTS = 1100
 
 A = TypeVar("A", Floats, Indices)
 
@@ -144,6 +143,10 @@ class Dependence:
         effective = self.sizes[long[-1], 1] / max(self.sizes[long[-1], 2], _LEAST)
         return float((levels[long[-1]].ratio - 1.0) / effective)
 
+    def scaled(self, factor: ScaledWeight) -> "Dependence":
+        """Return the sums of the same rows with all weights multiplied by a factor."""
+        return replace(_times(self, factor.mantissa), exponent=self.exponent + factor.exponent)
+
     def coordinates(self, points: Floats) -> tuple[Floats, Indices]:
         """Return the coordinates of rows that are looked at beside their features, and the group of each."""
         layout = _layout(self.n_features, self.widths)
@@ -175,7 +178,7 @@ class Dependence:
         shapes = {"totals": (size,), "counts": (levels,), "held": (levels,), "sizes": (levels, 3)}
         shapes |= {"products": (levels, size), "squares": (levels, size), "carried": (levels, size + 2)}
         require(all(getattr(self, name).shape == shape for name, shape in shapes.items()), "the block sums are incomplete")
-        require(abs(self.exponent) <= _EXPONENTS, "the block sums have an impossible scale")
+        require(abs(self.exponent) <= MOST_EXPONENT, "the block sums have an impossible scale")
         most = np.array([n_used >> level for level in range(levels)], dtype=np.int64)
         require(bool(((self.counts >= 0) & (self.counts <= most)).all()), "the block sums are of another number of rows")
         require(levels == 0 or int(self.counts[0]) == n_used, "the block sums are of another number of rows")
@@ -245,12 +248,17 @@ def _scaled(state: Dependence, exponent: int) -> Dependence:
     shift = max(state.exponent - exponent, -2000)
     if shift == 0:
         return replace(state, totals=state.totals.copy())
-    once, twice = np.ldexp(1.0, shift), np.ldexp(1.0, 2 * shift)
-    carried = state.carried * once
-    carried[:, -1] = state.carried[:, -1] * twice
+    return replace(_times(state, float(np.ldexp(1.0, shift))), exponent=exponent)
+
+
+def _times(state: Dependence, factor: float) -> Dependence:
+    """Return the sums for weights multiplied by a factor, relative to the same power of two."""
+    square = factor * factor
+    carried = state.carried * factor
+    carried[:, -1] = state.carried[:, -1] * square
     return replace(
-        state, exponent=exponent, totals=state.totals * once, sizes=state.sizes * np.array([once, twice, twice]),
-        products=state.products * twice, squares=state.squares * twice, carried=carried,
+        state, totals=state.totals * factor, sizes=state.sizes * np.array([factor, square, square]),
+        products=state.products * square, squares=state.squares * square, carried=carried,
     )  # fmt: skip
 
 

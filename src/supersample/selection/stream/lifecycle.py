@@ -15,7 +15,8 @@ import numpy as np
 
 from supersample._threads import ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
-from supersample.embedding import moments
+from supersample.embedding import decay, moments
+from supersample.embedding.decay import Decay
 from supersample.embedding.moments import Moments
 from supersample.kernels import Kernel
 from supersample.selection.pool import ExactPool, embedded, embedded_own, explain, is_rounded
@@ -37,7 +38,9 @@ __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "i
 _NEAR = 10_000
 #: Rounding error of an MMD^2 by kernel values in float32, as a share of k(x, x).
 _ROUNDED = 1e-8
-#: mu is updated after each further sixteenth of the rows seen, and at least _SMALLEST_BLOCK rows.
+#: A row that has lost half of its weight so many times is no criticism any more.
+_FORGOTTEN = 6
+#: mu is updated after each further sixteenth of the rows that count, and at least _SMALLEST_BLOCK rows.
 _REFRESH_SHARE, _SMALLEST_BLOCK = 16, 8
 
 
@@ -87,6 +90,7 @@ def init(settings: Settings, width: int, plan: Plan | None = None, widths: Seque
         background=background.init(width),
         rare=rare.init(settings.n_rare, width),
         dependence=dependence.init(0, widths),
+        decay=None if settings.half_life is None else Decay(settings.half_life, settings.by_time),
     )
     return state if plan is None else _begin(state, plan)
 
@@ -97,11 +101,15 @@ def has_weight(state: Stream) -> bool:
 
 
 @one_blas_thread()
-def update(state: Stream, rows: Rows) -> Stream:
+def update(state: Stream, rows: Rows, times: Floats | None = None) -> Stream:
     """Return the stream after more rows, with positions counted from 0 within `rows`; the given state does not change.
 
-    Rows of weight zero are counted, and otherwise ignored.
+    Rows of weight zero are counted, and otherwise ignored. times: those of the rows, NaN where there is none, if the half-life
+    is one of time.
     """
+    if state.decay is not None:
+        clock, weights = decay.weigh(state.decay, rows.weights, state.n_seen, times)
+        rows, state = replace(rows, mantissas=weights.mantissas, exponents=weights.exponents), replace(state, decay=clock)
     some = np.flatnonzero(rows.mantissas > 0)
     arrived = (rows if some.size == len(rows) else rows.take(some)).shifted(state.n_seen)
     state = replace(state, n_seen=state.n_seen + len(rows))
@@ -183,7 +191,7 @@ def _two_kinds(
 
     usual = float(weights @ witness(rows.points, pulls(rows.points)))
     there = witness(target.points, pull) - usual
-    low = state.rare.rows
+    low = _recent(state, state.rare.rows)
     if len(low):  # where the prototypes have too much already, nothing is left out
         low = low.take(np.flatnonzero(witness(low.points, pulls(low.points)) >= usual))
     found = missed_and_rare(kernel, rows, sample, low, there, state.settings.n_criticisms)
@@ -198,6 +206,14 @@ def _control(kernel: Kernel, points: Floats, target: Target, pull: Floats | None
     there = embedded(kernel, points, *target[:2])
     control = Control(target.points, target.weights, float(target.weights @ pull), there, target.complete)
     return control._replace(rounding=_ROUNDED) if is_rounded(target.points, target.points) else control
+
+
+def _recent(state: Stream, rows: Rows) -> Rows:
+    """Return rows without those that have lost nearly all of their weight since they came."""
+    if state.decay is None or len(rows) == 0:
+        return rows
+    latest = state.moments.exponent
+    return rows.take(np.flatnonzero(rows.exponents > latest - _FORGOTTEN))
 
 
 def _begin(state: Stream, plan: Plan) -> Stream:
@@ -252,13 +268,15 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     settings, reservoir, rows = state.settings, state.reservoir, chunk.rows
     seed = settings.seed.child("stream").child(settings.stream)
     held_out = moments.update(state.held_out, chunk.held_out, rows.weights, norms=np.zeros(len(rows)))
-    sample = background.update(state.background, rows, settings.n_background, seed.child("background").child(state.chunks))
+    times = seed.child("background").child(state.chunks).generator().standard_exponential(len(rows))
+    sample = background.update(state.background, rows, settings.n_background, times)
     depending = None if state.dependence is None else dependence.update(state.dependence, chunk.features, rows)
     singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
     sums, n_used = state.moments, state.n_used
     start = 0
     while start < len(rows):
-        stop = min(len(rows), start + max(_SMALLEST_BLOCK, n_used // _REFRESH_SHARE))
+        recent = n_used if state.decay is None else int(min(n_used, sums.effective_rows))
+        stop = min(len(rows), start + max(_SMALLEST_BLOCK, recent // _REFRESH_SHARE))
         part = slice(start, stop)
         block = rows.take(part)
         sums = moments.update(sums, chunk.features[part], block.weights, norms=chunk.norms[part])

@@ -6,7 +6,9 @@ import numpy as np
 
 from supersample._threads import one_blas_thread
 from supersample._typing import Indices
-from supersample.embedding import moments
+from supersample.embedding import decay, moments
+from supersample.embedding.decay import apart
+from supersample.embedding.moments import ONE, ScaledWeight
 from supersample.errors import MismatchError
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import kernel_block
@@ -36,9 +38,10 @@ def merge(left: Stream, right: Stream) -> Stream:
     if right.plan is None or left.plan is None:
         some, none = (left, right) if right.plan is None else (right, left)
         shift = none.n_seen if some is right else 0
-        return _shifted(replace(some, n_seen=some.n_seen + none.n_seen), shift)
+        factor, clock = apart(none.decay, some.decay, shift), decay.merge(left.decay, right.decay)
+        return _weighed(_shifted(replace(some, n_seen=some.n_seen + none.n_seen, decay=clock), shift), factor)
     _require_same_plan(left.plan, right.plan)
-    right = _shifted(right, left.n_seen)
+    right = _weighed(_shifted(right, left.n_seen), apart(left.decay, right.decay, left.n_seen))
     merged = replace(
         left,
         n_seen=left.n_seen + right.n_seen,
@@ -48,6 +51,7 @@ def merge(left: Stream, right: Stream) -> Stream:
         held_out=moments.merge(left.held_out, right.held_out),
         background=background.merge(left.background, right.background, left.settings.n_background),
         dependence=_merged_dependence(left, right),
+        decay=decay.merge(left.decay, right.decay),
     )
     merged = replace(merged, reservoir=_merged_reservoir(merged, left, right), rare=_merged_rare(merged, left, right))
     held = (left.criticisms.rows, right.criticisms.rows, left.reservoir.rows, right.reservoir.rows)
@@ -138,6 +142,20 @@ def _shifted(state: Stream, by: int) -> Stream:
     return replace(
         state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by), rare=state.rare.shifted(by)
     )
+
+
+def _weighed(state: Stream, factor: ScaledWeight) -> Stream:
+    """Return a stream with the weights of all its rows multiplied by a factor; nothing may be pending."""
+    if factor == ONE:
+        return state
+    reservoir, criticisms = state.reservoir.copy(), state.criticisms.copy()
+    reservoir.rows, criticisms.rows = reservoir.rows.weighed(factor), criticisms.rows.weighed(factor)
+    sample = background.settled(state.background, state.settings.n_background)
+    return replace(
+        state, moments=state.moments.scaled(factor), held_out=state.held_out.scaled(factor), background=sample.scaled(factor),
+        reservoir=reservoir, criticisms=criticisms, rare=replace(state.rare, rows=state.rare.rows.weighed(factor)),
+        dependence=None if state.dependence is None else state.dependence.scaled(factor),
+    )  # fmt: skip
 
 
 def _spread(n: int, count: int) -> Indices:

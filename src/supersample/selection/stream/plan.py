@@ -7,10 +7,11 @@ import numpy as np
 
 from supersample._checks import MOST, MOST_FEATURES, ROUNDING, require
 from supersample._random import Seed, as_seed
-from supersample._stored import INTEGER, TEXT, UnknownNameError, any_of, instance_of, one_of, optional, stored
+from supersample._stored import FLAG, INTEGER, NUMBER, TEXT, UnknownNameError, any_of, instance_of, one_of, optional, stored
 from supersample._threads import BLOCK_ROWS
 from supersample._typing import Floats, RandomState
 from supersample._validation import check_count, choose
+from supersample.embedding.decay import check_half_life
 from supersample.errors import InputError
 from supersample.features import FeatureMap, FeaturesLike
 from supersample.features.base import require_features
@@ -48,12 +49,16 @@ _TREE_FROM = 2000
         "search": one_of("auto", "exact", "tree"),
         "seed": instance_of(Seed),
         "stream": INTEGER,
+        "half_life": optional(NUMBER),
+        "by_time": FLAG,
     },
+    later={"half_life": None, "by_time": False},
 )
 @dataclass(frozen=True)
 class Settings:
     """The user's options. `stream` distinguishes streams that share a plan, so that their random draws are independent.
 
+    half_life: rows, or units of the rows' times (by_time), in which a row loses half of its weight; None: they keep it.
     regularizer, n_held_out: not stored; tables have none, and the usual number of held-out features.
     """
 
@@ -65,6 +70,8 @@ class Settings:
     search: Search = "auto"
     seed: Seed = field(default_factory=lambda: as_seed(None))
     stream: int = 0
+    half_life: float | None = None
+    by_time: bool = False
     regularizer: Literal["logdet"] | None = None
     n_held_out: int = HELD_OUT
 
@@ -97,6 +104,8 @@ class Settings:
         require(all(0 <= each < MOST for each in sizes), "the settings are impossible")
         require(min(self.seed.entropy, *self.seed.path, 0) >= 0, "the seed is impossible")
         n_features = self.n_features
+        half_life = self.half_life
+        require(half_life is None or (np.isfinite(half_life) and half_life > 0), "the half-life is impossible")
         require(n_features is None or 1 <= n_features <= MOST_FEATURES, "the number of features is impossible")
 
 
@@ -137,6 +146,8 @@ def settings_of(
     n_features: Any,
     search: Any,
     random_state: RandomState,
+    half_life: Any = None,
+    by_time: bool = False,
     regularizer: Any = None,
     n_held_out: Any = HELD_OUT,
 ) -> Settings:
@@ -163,6 +174,8 @@ def settings_of(
         n_features=None if n_features is None else check_count(n_features, "n_features"),
         search=search,
         seed=as_seed(random_state),
+        half_life=None if half_life is None else check_half_life(half_life, by_time=by_time),
+        by_time=by_time,
         regularizer=regularizer,
         n_held_out=int(n_held_out),
     )

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from supersample._checks import require, within
+from supersample._checks import MOST_EXPONENT, require, within
 from supersample._stored import FLOATS, INDICES, stored
 from supersample._typing import Floats, Indices
-from supersample.embedding.moments import ScaledWeights
+from supersample.embedding.moments import ScaledWeight, ScaledWeights
 
 __all__ = ["Rows"]
-
-#: Bound on the exponent of a weight.
-_EXPONENTS = 1100
 
 
 @stored("Rows", {"positions": INDICES, "mantissas": FLOATS, "exponents": INDICES}, rebuilt=("points", "positions"))
@@ -47,6 +44,11 @@ class Rows:
     def shifted(self, by: int) -> "Rows":
         """Return the rows as if they stood `by` places later in the stream."""
         return Rows(self.points, self.positions + by, self.mantissas, self.exponents)
+
+    def weighed(self, factor: ScaledWeight) -> "Rows":
+        """Return the rows with all weights multiplied by a factor."""
+        mantissas, shifts = np.frexp(self.mantissas * factor.mantissa)
+        return Rows(self.points, self.positions, mantissas, self.exponents + factor.exponent + shifts)
 
     def copy(self) -> "Rows":
         """Return rows that share no memory with these."""
@@ -83,4 +85,4 @@ class Rows:
         require(self.mantissas.shape == self.exponents.shape == self.positions.shape, "weights and positions differ in number")
         require(np.unique(self.positions).size == self.positions.size, "a row is held twice")
         require(bool(((self.mantissas >= 0.5) & (self.mantissas < 1.0)).all()), "weights are not positive numbers")
-        require(within(self.exponents, _EXPONENTS), "weights are not positive numbers")
+        require(within(self.exponents, MOST_EXPONENT), "weights are not positive numbers")

@@ -8,6 +8,7 @@ import numpy as np
 from supersample._checks import FURTHEST, MOST, require
 from supersample._stored import INTEGER, instance_of, optional, stored
 from supersample._typing import Indices
+from supersample.embedding.decay import Decay
 from supersample.embedding.moments import Moments
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
@@ -37,9 +38,11 @@ __all__ = ["Stream"]
         "background": instance_of(Background),
         "rare": optional(instance_of(Rare)),
         "dependence": optional(instance_of(Dependence)),
+        "decay": optional(instance_of(Decay)),
     },
     make="restored",
     absent={"rare": None, "dependence": None},
+    later={"decay": None},
 )
 @dataclass(frozen=True)
 class Stream:
@@ -47,7 +50,7 @@ class Stream:
 
     n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks. Rows of low density
     are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer. dependence: None if it was not
-    measured, as in files of earlier formats.
+    measured, as in files of earlier formats. decay: the clock by which old rows lose weight; None if they keep it.
     """
 
     settings: Settings
@@ -64,6 +67,7 @@ class Stream:
     background: Background
     rare: Rare
     dependence: Dependence | None = None
+    decay: Decay | None = None
 
     @classmethod
     def restored(cls, *, criticisms: Criticisms, rare: Rare | None, settings: Settings, **fields: Any) -> "Stream":
@@ -88,6 +92,11 @@ class Stream:
         )
         require(self.n_seen > (int(positions[-1]) if positions.size else -1), "rows stand beyond the end of the stream")
         require(len(self.pending) < (WARM_UP if self.plan is None else CHUNK), "more rows wait than can")
+        clock, asked = self.decay, self.settings
+        same = clock is None if asked.half_life is None else clock is not None and clock.by_time == asked.by_time
+        require(same and (clock is None or clock.half_life == asked.half_life), "clock and settings differ")
+        if clock is not None:
+            clock.check()
         sample, reservoir, criticisms = self.background, self.reservoir, self.criticisms
         require(reservoir.size == self.settings.n_prototypes, "the reservoir has another size than was asked for")
         require(criticisms.size == self.settings.n_held_criticisms, "the criticisms have another number than was asked for")

@@ -1,0 +1,7 @@
+"""Time: changes of streams, and histories that can be asked about any two ranges."""
+
+from supersample.history.alarm import Alarm
+from supersample.history.detector import ChangeDetector
+from supersample.history.history import History, Period
+
+__all__ = ["Alarm", "ChangeDetector", "History", "Period"]

@@ -1,0 +1,77 @@
+"""Alarms with a guarantee for any law: bets against a stored reference.
+
+Players bet, row by row, that the mean features have left those of the reference. Under no change no bet is worth more than it
+costs, so the mean wealth W of all players has W_t - t a supermartingale, and the mean time until it reaches a line gamma is at
+least gamma: an e-detector (Shekhar and Ramdas 2021; Shin, Ramdas and Rinaldo 2022). Rows may depend on each other and have any
+law, as long as the mean of each, given those before it, stays within the slack of the reference's mean.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from supersample._checks import require
+from supersample._compiled import betting
+from supersample._stored import FLOATS, NUMBER, stored
+from supersample._typing import Features, Floats
+
+__all__ = ["Bets", "init", "play", "slack_of"]
+
+#: Rows that the recent means of the players remember, and their stakes. Fixed beforehand: short ones find large changes soon,
+#: long ones with small stakes find small changes at all.
+_MEMORIES, _STAKES = np.array([32.0, 128.0, 512.0]), np.array([0.25, 0.5, 1.0])
+
+
+@stored("Bets", {"mean": FLOATS, "slack": NUMBER, "line": NUMBER, "recent": FLOATS, "masses": FLOATS, "wealth": FLOATS})
+@dataclass(frozen=True)
+class Bets:
+    """The players of one reference: its mean features, what its mean may be off by, the line, and what each player has."""
+
+    mean: Floats
+    slack: float
+    line: float
+    recent: Floats
+    masses: Floats
+    wealth: Floats
+
+    def check(self, dimensions: int) -> None:
+        """Refuse players that no game leads to."""
+        players = _MEMORIES.size, _STAKES.size
+        require(self.mean.shape == (dimensions,) and self.recent.shape == (players[0], dimensions), "the bets are incomplete")
+        require(self.masses.shape == players[:1] and self.wealth.shape[1:] == players, "the bets are incomplete")
+        require(self.wealth.ndim == 3 and self.wealth.size > 0 == dimensions % len(self.wealth), "the bets are incomplete")
+        parts = (self.mean, self.recent, self.masses, self.wealth)
+        require(all(bool(np.isfinite(each).all()) for each in parts), "the bets are not finite")
+        require(bool((self.wealth >= 0).all() and (self.masses >= 0).all()), "the bets are impossible")
+        require(self.line > 0 and 0 <= self.slack < np.inf, "the bets are impossible")
+
+
+def slack_of(n_reference: int, delta: float) -> float:
+    """Return how far the mean of n rows with |phi| <= 1 is from that of their law, at most, with probability 1 - delta.
+
+    (1 + sqrt(2 log(1 / delta))) / sqrt n, by McDiarmid's inequality.
+    """
+    return float((1.0 + np.sqrt(2.0 * np.log(1.0 / delta))) / np.sqrt(n_reference))
+
+
+def init(mean: Floats, slack: float, run_length: float, groups: int) -> Bets:
+    """Return the players before the first round. run_length: in rows. groups: of equal size, that features stand in."""
+    size = _MEMORIES.size
+    return Bets(
+        mean, slack, run_length, np.zeros((size, mean.size)), np.zeros(size), np.zeros((groups, size, _STAKES.size))
+    )  # fmt: skip
+
+
+def play(state: Bets, features: Features) -> tuple[Bets, Floats]:
+    """Return the players after some rows, and mean wealth over the line after each; they stop at the row where it reaches 1.
+
+    A bet pays (<g, phi - mean> - slack) / (1 + |mean| + slack), at least -1 for |phi| <= 1, so that wealth is never negative.
+    """
+    after = replace(state, recent=state.recent.copy(), masses=state.masses.copy(), wealth=state.wealth.copy())
+    scales = 1.0 + np.linalg.norm(state.mean.reshape(len(state.wealth), -1), axis=1) + state.slack
+    evidence = np.zeros(len(features))
+    played = betting.bet(
+        features, state.mean, state.slack, scales, 1.0 - 1.0 / _MEMORIES, _STAKES, after.recent, after.masses, after.wealth,
+        state.line, evidence,
+    )  # fmt: skip
+    return after, evidence[:played]

@@ -1,0 +1,248 @@
+"""The lookout of a history: whether closed blocks show a change of what rows hold, or of how many there are."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from supersample._checks import require
+from supersample._random import Seed
+from supersample._stored import FLOATS, INDICES, INTEGER, instance_of, optional, stored
+from supersample._typing import Floats, Indices
+from supersample.history import watch
+from supersample.history.alarm import Alarm, what_changed
+from supersample.history.block import Block, joined, running
+from supersample.history.rules import Rules
+from supersample.history.watch import Found, Sample, Watch
+from supersample.history.waves import Waves
+from supersample.selection.stream.plan import WARM_UP
+from supersample.summary.comparing import compare
+from supersample.summary.state import Maps, Request
+
+__all__ = ["Closed", "Context", "Lookout", "closed", "matched", "start"]
+
+#: Rows of a sample since the last change by which limits are computed, and ticks of which the volume is.
+_SAMPLE, _VOLUMES = 512, 512
+#: Rows, and ticks of volume, before limits are computed.
+_WARM_UP, _WARM_UP_TICKS = 200.0, 24.0
+#: Rows on each side that it takes to say what changed.
+_FEWEST = 5
+
+
+class Context(NamedTuple):
+    """What blocks of a history have in common."""
+
+    rules: Rules
+    request: Request
+    schema: pa.Schema
+    maps: Maps
+    waves: Waves
+    seed: Seed
+
+
+@stored(
+    "Lookout",
+    {
+        "content": instance_of(Watch), "volume": optional(instance_of(Watch)), "points": FLOATS, "phases": INDICES,
+        "keys": FLOATS, "places": FLOATS, "starts": FLOATS, "volume_starts": FLOATS, "volumes": FLOATS, "n_ticks": INTEGER,
+    },
+)  # fmt: skip
+@dataclass(frozen=True)
+class Lookout:
+    """The watch over content and volume since the last change of each.
+
+    points, phases, keys, places: a uniform sample of the rows, the phase of each, the draws that it was taken by, and the
+    starts of their blocks. starts, volume_starts: of the ticks since the last change. volumes: roots of the numbers of rows of
+    the latest ticks, and their phases.
+    """
+
+    content: Watch
+    volume: Watch | None
+    points: Floats
+    phases: Indices
+    keys: Floats
+    places: Floats
+    starts: Floats
+    volume_starts: Floats
+    volumes: Floats
+    n_ticks: int = 0
+
+    def check(self, rules: Rules, n_features: int, width: int) -> None:
+        """Refuse a lookout that no blocks lead to."""
+        for held, size in ((self.content, n_features), (self.volume, 1)):
+            if held is not None:
+                held.check(size)
+                require(held.n_phases == rules.n_phases, "the lookout has other phases")
+        count = self.keys.size
+        require(self.points.shape == (count, width) and bool(np.isfinite(self.points).all()), "the lookout is incomplete")
+        require(self.phases.shape == self.places.shape == (count,), "the lookout is incomplete")
+        require(bool(((self.phases >= 0) & (self.phases < rules.n_phases)).all()), "the lookout has other phases")
+        require(self.volumes.ndim == 2 and self.volumes.shape[1] == 2, "the lookout is incomplete")
+        times = (self.keys, self.places, self.starts, self.volume_starts, self.volumes)
+        require(all(bool(np.isfinite(each).all()) for each in times), "the lookout is not finite")
+        require(int(self.content.ticks.sum()) == self.starts.size, "the lookout has other ticks")
+        phases = self.volumes[:, 1]
+        require(bool(((phases >= 0) & (phases < rules.n_phases)).all()), "the lookout has other phases")
+
+
+class Closed(NamedTuple):
+    """What follows from a closed block: alarms, and start, rows and evidence of the tick."""
+
+    lookout: Lookout
+    alarms: tuple[Alarm, ...]
+    tick: tuple[float, float, float, float]
+
+
+def start(rules: Rules, maps: Maps, waves: Waves) -> Lookout:
+    """Return the lookout over nothing."""
+    options: dict[str, Any] = {"n_phases": rules.n_phases, "exact": rules.exact}
+    content = watch.init(
+        waves.n_features, rules.run_length, groups=waves.n_groups, least=rules.at_least, warm_up=_WARM_UP, **options
+    )  # fmt: skip
+    volume = watch.init(1, rules.run_length, n_phases=rules.n_phases, warm_up=_WARM_UP_TICKS) if rules.volume else None
+    none = np.empty(0)
+    return Lookout(
+        content, volume, np.empty((0, maps.encoding.width)), np.empty(0, dtype=np.int64), none, none, none, none,
+        np.empty((0, 2)),
+    )  # fmt: skip
+
+
+def closed(state: Lookout, context: Context, blocks: Sequence[Block], time: float, block: Block | None) -> Closed:
+    """Return the lookout after the block that begins at a time is closed; None if it has no rows.
+
+    blocks: all that are closed, this one included.
+    """
+    rules = context.rules
+    size, sums = (0.0, np.empty(0)) if block is None else block.tick()
+    alarms: list[Alarm] = []
+    evidence = volume = 0.0
+    if block is not None and size > 0:
+        state = _with_sample(state, block, rules.phase_of(time))
+        held, found_evidence, found = watch.advance(
+            state.content, sums[None], np.array([size]), np.array([rules.phase_of(time)]),
+            lambda _, after: _residuals(state, after, context.waves), context.seed,
+        )  # fmt: skip
+        evidence = float(found_evidence[-1])
+        state = replace(state, content=held, starts=np.append(state.starts, time))
+        if found is not None:
+            alarms.append(_content_alarm(state, context, blocks, found, time + rules.every))
+            state = _restarted(state, found)
+    if state.volume is not None:
+        state, volume, alarm = _watch_volume(state, context, time, size)
+        alarms += [] if alarm is None else [alarm]
+    return Closed(replace(state, n_ticks=state.n_ticks + 1), tuple(alarms), (time, size, evidence, volume))
+
+
+def matched(left: Sequence[Block], right: Sequence[Block], rules: Rules) -> tuple[list[Block], list[Block]]:
+    """Return the blocks of both sides of whose phases the other side has at least half."""
+    if rules.season is None:
+        return list(left), list(right)
+    sides = [[(each, _phases(each, rules)) for each in side] for side in (left, right)]
+    seen = [set().union(*(phases for _, phases in side)) for side in sides]
+
+    def fitting(side: list[tuple[Block, set[int]]], others: set[int]) -> list[Block]:
+        return [each for each, phases in side if 2 * len(phases & others) >= len(phases)]
+
+    return fitting(sides[0], seen[1]), fitting(sides[1], seen[0])
+
+
+def _phases(block: Block, rules: Rules) -> set[int]:
+    """Return the phases that the span of a block covers."""
+    assert rules.season is not None
+    step = rules.season / rules.n_phases
+    count = min(rules.n_phases, max(1, round((block.end - block.start) / step)))
+    return {rules.phase_of(block.start + place * step) for place in range(count)}
+
+
+def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], found: Found, now: float) -> Alarm:
+    """Return the alarm; what changed is told by the blocks before and after, of the same phases."""
+    starts, every = state.starts, context.rules.every
+    change = float(starts[-found.ticks_after])
+    few, many = (float(starts[max(-ticks, -len(starts))]) for ticks in found.between)
+    told: dict[str, Any] = {}
+    before = [each for each in blocks if starts[0] <= each.start < change]
+    after = [each for each in blocks if each.start >= change]
+    left, right = matched(before, after, context.rules)
+    if sum(each.n_used for each in left) >= _FEWEST <= sum(each.n_used for each in right):
+        first, second = (
+            running(joined(side, WARM_UP), context.request, context.schema, context.maps) for side in (left, right)
+        )
+        told = what_changed(compare(first, second))
+    between = max(many - every, float(starts[0])), min(few + every, now)
+    return Alarm("content", now, change, between, found.gap, found.evidence, **told)
+
+
+def _restarted(state: Lookout, found: Found) -> Lookout:
+    """Return the lookout over what came since a change."""
+    starts = state.starts[-found.ticks_after :]
+    own = state.places >= starts[0]
+    return replace(
+        state, content=watch.restarted(state.content, found), starts=starts, points=state.points[own],
+        phases=state.phases[own], keys=state.keys[own], places=state.places[own],
+    )  # fmt: skip
+
+
+def _with_sample(state: Lookout, block: Block, phase: int) -> Lookout:
+    """Return the lookout with a block's rows among those that the sample is drawn from."""
+    kept = block.sample.kept
+    draws = np.ldexp(kept.mantissas * kept.rows.mantissas, kept.exponents + kept.rows.exponents)  # of rows of weight one
+    keys = np.concatenate([state.keys, draws])
+    order = np.argsort(keys, kind="stable")[:_SAMPLE]
+    return replace(
+        state,
+        points=np.concatenate([state.points, kept.rows.points])[order],
+        phases=np.concatenate([state.phases, np.full(len(draws), phase)])[order],
+        keys=keys[order],
+        places=np.concatenate([state.places, np.full(len(draws), block.start)])[order],
+    )
+
+
+def _residuals(state: Lookout, after: Watch, waves: Waves) -> Sample:
+    """Return the sampled rows' features less the means of their phases, and the variance of each group."""
+    return _centred(waves.transform(state.points) - after.means()[state.phases], waves.n_groups)
+
+
+def _centred(residuals: Floats, groups: int) -> Sample:
+    squares = np.square(residuals).sum(axis=0).reshape(groups, -1).sum(axis=1)
+    return Sample(residuals, squares / max(len(residuals) - 1, 1))
+
+
+def _watch_volume(state: Lookout, context: Context, time: float, size: float) -> tuple[Lookout, float, Alarm | None]:
+    """Look whether the number of rows changed; roots of counts vary about alike, however large they are."""
+    rules = context.rules
+    assert state.volume is not None
+    phase = rules.phase_of(time)
+    volumes = np.concatenate([state.volumes, [[np.sqrt(size), float(phase)]]])[-_VOLUMES:]
+
+    def sample(_: int, after: Watch) -> Sample:
+        return _centred(volumes[:, :1] - after.means()[volumes[:, 1].astype(np.int64)], 1)
+
+    held, evidence, found = watch.advance(
+        state.volume, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")
+    )
+    state = replace(state, volume=held, volumes=volumes, volume_starts=np.append(state.volume_starts, time))
+    if found is None:
+        return state, float(evidence[-1]), None
+    starts, ticks = state.volume_starts, found.ticks_after
+    few, many = (float(starts[max(-each, -len(starts))]) for each in found.between)
+    between = max(many - rules.every, float(starts[0])), min(few + rules.every, time + rules.every)
+    alarm = Alarm(
+        "volume", time + rules.every, float(starts[-ticks]), between, _times_as_many(volumes, ticks), found.evidence
+    )  # fmt: skip
+    return (
+        replace(state, volume=watch.restarted(held, found), volume_starts=starts[-ticks:], volumes=volumes[-ticks:]),
+        float(evidence[-1]),
+        alarm,
+    )
+
+
+def _times_as_many(volumes: Floats, ticks: int) -> float:
+    """Return the rows of the latest ticks over those of the ticks before, of the same phases where there are any."""
+    counts, phases = volumes[:, 0] ** 2, volumes[:, 1]
+    before, after = slice(None, -ticks), slice(-ticks, None)
+    usual = [counts[before][phases[before] == phase] for phase in phases[after]]
+    overall = float(counts[before].mean()) if len(counts) > ticks else 0.0
+    expected = sum(float(each.mean()) if each.size else overall for each in usual)
+    return float(counts[after].sum() / expected) if expected > 0 else np.inf
