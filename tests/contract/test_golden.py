@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import supersample as ss
-from golden.make import MADE, mixed, plain
+from golden.make import MADE, mixed, plain, timed
 from golden.pass_on import PASSED, saved_again
 from supersample import _stored
 from supersample.engines import partition_tasks as parts
@@ -26,6 +26,7 @@ from supersample.storage.container import FORMAT_VERSION, from_bytes
 ROOT = Path(__file__).parents[2]
 GOLDEN = ROOT / "tests" / "golden"
 FILES = sorted(GOLDEN.glob("format-*/*.ss"))
+HISTORIES = sorted(GOLDEN.glob("format-*/history"))
 #: The version that wrote the tables in a folder: others may lay the same table out in other bytes.
 WRITTEN_BY = {"format-1": "26", "format-2": "26", "format-3": "26"}
 
@@ -79,6 +80,7 @@ def test_this_version_has_golden_files_of_its_format():
     present = {path.stem for path in (GOLDEN / f"format-{FORMAT_VERSION}").glob("*.ss")}
     assert present == set(MADE)
     assert {path.parent.name for path in FILES} == set(WRITTEN_BY)
+    assert (GOLDEN / f"format-{FORMAT_VERSION}" / "history") in HISTORIES
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}-{path.stem}")
@@ -113,6 +115,24 @@ def test_a_golden_summary_can_be_used(path):
         assert summary.compare(apart).pvalue > 0.05
     assert 0 < summary.mmd < 0.5
     assert summary.merge(ss.load(path)).n_seen == 2 * n_rows
+
+
+@pytest.mark.parametrize("folder", HISTORIES, ids=lambda path: path.parent.name)
+def test_a_golden_history_can_be_used(folder, tmp_path):
+    found = ss.History.load(folder)
+    assert found.n_seen == 970
+    assert [str(alarm.change) for alarm in found.alarms] == ["2024-03-02 18:00:00"]
+    assert found.between("2024-03-02 18:00").n_seen == 70
+    assert found.compare(("2024-03-02 10:00", "2024-03-02 18:00"), ("2024-03-02 18:00", "2024-03-03")).pvalue < 1e-6
+    found.save(tmp_path / "again")
+    written, again = ({path.relative_to(each): path for path in each.rglob("*.ss")} for each in (folder, tmp_path / "again"))
+    assert len(written) == len(again) > 8
+    if pa.__version__.split(".")[0] == WRITTEN_BY[folder.parent.name]:
+        assert written.keys() == again.keys()
+        assert all(written[name].read_bytes() == again[name].read_bytes() for name in written)
+    rows = timed(1_000, 900)
+    assert found.update(rows.slice(970)).n_seen == 1_000
+    assert len(found.alarms) == 1
 
 
 @pytest.mark.parametrize("form", WRITTEN_BY)
@@ -175,7 +195,8 @@ def test_the_golden_files_hold_all_that_a_file_can_name():
     for module in pkgutil.walk_packages(ss.__path__, "supersample."):
         if not module.name.startswith(("supersample.engines.", "supersample.features.torch", "supersample.__main__")):
             importlib.import_module(module.name)
-    found = {word for path in FILES for word in _words(from_bytes(path.read_bytes(), path.name).header)}
+    files = [*FILES, *(path for folder in HISTORIES for path in folder.rglob("*.ss"))]
+    found = {word for path in files for word in _words(from_bytes(path.read_bytes(), path.name).header)}
     own = {name: form for name, form in _stored._BY_NAME.items() if _is_of_the_package(form.cls)}
     encoding = {name for name, form in own.items() if form.cls.__module__.startswith("supersample.records.")}
     assert set(own) - encoding <= found  # the encoding of columns has a form of its own, with labels

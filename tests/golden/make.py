@@ -124,6 +124,22 @@ def waves(make, **options):
     return ss.summarize(mixed(240), prototypes=6, criticisms=3, columns=columns, features=features, random_state=5).to_bytes()
 
 
+def timed(n_rows, change):
+    """Return numbers every six minutes, larger from a row on; the same on every machine."""
+    steps = np.arange(n_rows)
+    numbers = plain(n_rows)["x"].to_numpy() + 6.0 * (steps >= change)
+    when = np.datetime64("2024-02-28", "s") + steps * np.timedelta64(6, "m")
+    return pa.table({"when": when, "x": numbers.astype(np.float32)})
+
+
+def history():
+    """Return a history with a season and an alarm, whose oldest blocks were dropped."""
+    rows = timed(970, 900)
+    like = ss.summarize(rows.slice(0, 900), prototypes=6, criticisms=3, random_state=5, n_features=8)
+    asked = ss.History("when", "2h", season="4h", keep="14h", like=like, run_length=100, random_state=5)
+    return asked.update(rows)
+
+
 def running_checkpoint():
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "rows.checkpoint"
@@ -180,6 +196,8 @@ def write(folder):
         path = folder / f"{name}.ss"
         if not path.exists():
             path.write_bytes(make())
+    if not (folder / "history").exists():
+        history().save(folder / "history")
 
 
 if __name__ == "__main__":

@@ -379,7 +379,127 @@ def decayed():
     return {name: rows(times, times.size) for name, times in cases.items()} | {"no time, no weight": nothing}
 
 
+def clock_of(latest=10.0, seen=200, disagreeing=0, earlier=(-np.inf, -np.inf)):
+    return np.array([latest, *earlier]), np.array([0, disagreeing, seen, 0, 0], dtype=WHOLE)
+
+
+def move_clock():
+    nearly = (500.0, 400.0)
+    return {
+        "the first": (5.0, 4.0, *clock_of(0.0, 0)),
+        "in order": (12.0, 4.0, *clock_of()),
+        "late": (2.0, 4.0, *clock_of(disagreeing=3)),
+        "ahead": (99.0, 4.0, *clock_of()),
+        "ahead, and others agree": (450.0, 4.0, *clock_of(disagreeing=7, earlier=nearly)),
+        "far behind, early": (-999.0, 4.0, *clock_of(seen=5, disagreeing=2)),
+        "far behind, and others agree": (-999.0, 4.0, *clock_of(seen=50, disagreeing=-7, earlier=(-900.0, -950.0))),
+        "far behind, later": (-999.0, 4.0, *clock_of()),
+    }
+
+
+def place_rows():
+    def rows(times, seen=0):
+        places, counts = np.zeros(3), np.zeros(5, dtype=WHOLE)
+        counts[2] = seen
+        return np.array(times), 4.0, 8.0, 8.0, places, counts, np.full(len(times), 7), np.full(len(times), 7)
+
+    return {
+        "in order, late and without a time": rows([1.0, 9.0, 17.0, np.nan, 2.0, 30.0]),
+        "put back": rows([1e6, *np.arange(9.0)]),
+    }
+
+
+def segments(sizes, n_phases=1, dimensions=4, room=9):
+    sums, counts = np.zeros((room, n_phases, dimensions)), np.zeros((room, n_phases))
+    sums[: len(sizes)] = normal(len(sizes), n_phases, dimensions)
+    counts[: len(sizes)] = np.array(sizes)[:, None]
+    ticks = np.zeros(room, dtype=WHOLE)
+    ticks[: len(sizes)] = sizes
+    return sums, counts, ticks
+
+
+def join_old():
+    return {
+        "several lengths": (*segments([4, 2, 2, 2, 1, 1, 1]), 7, 2),
+        "too few": (*segments([2, 1, 1]), 3, 2),
+        "apart": (*segments([1, 4, 1, 1]), 4, 2),
+        "nothing": (*segments([]), 0, 2),
+    }
+
+
+def evidence_at():
+    newer, total = normal(2, 4), normal(2, 4, seed=1)
+    limits = np.abs(normal(2, 3)) + 0.1
+    sizes = np.array([[3.0, 0.0], [9.0, 5.0], [0.0, 0.0], [300.0, 5.0]])
+    return {
+        "one phase of two": (newer, sizes[0], total, sizes[1], limits, 0.0, np.full(4, 7.0)),
+        "both sides large": (newer, sizes[1], total, sizes[3], limits, 0.0, np.full(4, 7.0)),
+        "nothing newer": (newer, sizes[2], total, sizes[1], limits, 0.0, np.full(4, 7.0)),
+        "below the least gap": (newer, sizes[0], total, sizes[1], limits, 99.0, np.full(4, 7.0)),
+    }
+
+
+def residual_sums(lengths=3, dimensions=4):
+    whole_numbers = np.zeros(lengths, dtype=WHOLE)
+    return np.zeros((lengths, dimensions)), whole_numbers.copy(), normal(lengths, dimensions), whole_numbers.copy()
+
+
+def add_residual():
+    busy = residual_sums()
+    busy[3][:2] = 1
+    return {"the first": (normal(4), *residual_sums()), "joined twice": (normal(4), *busy)}
+
+
+def scan():
+    def ticks(n, dimensions=4, n_phases=1):
+        phases = np.arange(n) % n_phases
+        return normal(n, dimensions), np.where(np.arange(n) == 2, 0.0, 5.0), phases
+
+    def after(limit, n=6, n_phases=1):
+        limits = np.full((2, 4), limit) if limit else np.empty((0, 4))
+        sums, sizes, held = segments([2, 1], n_phases, room=12)
+        return (
+            *ticks(n, n_phases=n_phases), sums, sizes, held, 2, 2, limits, 0.0, *residual_sums(), np.full(n, 7.0),
+            np.full(n, 7),
+        )  # fmt: skip
+
+    return {"no limits": after(0.0), "nothing found": after(1e9), "found": after(1e-3), "phases": after(1e9, n_phases=2)}
+
+
+def bet():
+    def game(line, masses=3.0):
+        return (
+            normal(6, 4, dtype=SINGLE) / 4, normal(4) / 8, 0.1, np.array([2.0, 2.1]), np.array([0.9, 0.99]),
+            np.array([0.5, 1.0]), normal(2, 4), np.full(2, masses), np.full((2, 2, 2), 1.5), line, np.full(6, 7.0),
+        )  # fmt: skip
+
+    return {"no end": game(1e9), "an end": game(2.0), "nothing before": game(1e9, 0.0)}
+
+
+def join_buckets():
+    left, right = np.array([-5, -1, 0, 2, 9]), np.array([-6, -1, 3, 8, 20])
+    counts, none = np.arange(1, 6), np.zeros(0, dtype=WHOLE)
+
+    def out(n):
+        return np.full(n, 7), np.full(n, 7)
+
+    return {
+        "both": (left, counts, 0, right, counts, 0, *out(10)),
+        "one of them coarser": (left, counts, 1, right >> 1, counts, 0, *out(10)),
+        "one alone, halved": (np.sort(np.concatenate([left, right])), np.ones(10, dtype=WHOLE), 1, none, none, 0, *out(10)),
+        "nothing": (none, none, 0, none, none, 0, *out(1)),
+    }
+
+
 CASES = {
+    "sketches.join_buckets": join_buckets,
+    "clock.move_clock": move_clock,
+    "clock.place_rows": place_rows,
+    "change_scan.join_old": join_old,
+    "change_scan.evidence_at": evidence_at,
+    "change_scan.add_residual": add_residual,
+    "change_scan.scan": scan,
+    "betting.bet": bet,
     "clock.decayed": decayed,
     "circle.weighted_median": weighted_median,
     "circle.least_work": least_work,

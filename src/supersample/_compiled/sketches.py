@@ -150,3 +150,40 @@ def fill_buckets(
                         used += 1
                     counts[slot] += old_counts[j]
     return shift
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def join_buckets(
+    left: Integers,
+    left_counts: Integers,
+    left_shift: int,
+    right: Integers,
+    right_counts: Integers,
+    right_shift: int,
+    keys: Integers,
+    counts: Integers,
+) -> int:
+    """Fill `keys` and `counts` with the buckets of two histograms, each shifted by so many bits, in order; return how many.
+
+    Keys of both stand in order, and a shift keeps it; those that become equal are added up.
+    """
+    used = 0
+    i = 0
+    j = 0
+    while i < left.size or j < right.size:
+        from_left = j == right.size or (i < left.size and (left[i] >> left_shift) <= (right[j] >> right_shift))
+        if from_left:
+            key = left[i] >> left_shift
+            count = left_counts[i]
+            i += 1
+        else:
+            key = right[j] >> right_shift
+            count = right_counts[j]
+            j += 1
+        if used > 0 and keys[used - 1] == key:
+            counts[used - 1] += count
+        else:
+            keys[used] = key
+            counts[used] = count
+            used += 1
+    return used

@@ -6,12 +6,16 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from supersample._text import amount
-from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange
+from supersample.summary.comparison import ColumnChange, Comparison, PairChange
 
 __all__ = ["Alarm", "what_changed"]
 
+#: A column or a pair is named if its adjusted p-value is at most this; less than elsewhere, since its rows raised the alarm.
+_LEVEL = 0.01
 #: Columns and pairs of columns that are put into words.
 _TOLD = 3
+#: Rows of each side that are shown where none stand out.
+_SHOWN = 5
 
 
 @dataclass(frozen=True)
@@ -25,8 +29,8 @@ class Alarm:
     evidence: over the line at which an alarm is raised; at least 1.
     columns, pairs: what changed, the clearest first, by a comparison of rows before and after. It says what changed and is no
     second test, since its rows are those that raised the alarm.
-    before, after: rows that were common and are not any more, and rows that are common since; None for volume, and where there
-    are too few.
+    before, after: rows that were common and are not any more, and rows that are common since, with what `Comparison.left_rows`
+    says of them; where no rows stand out, some rows before and the latest ones. None for volume, and where there are too few.
     """
 
     kind: Literal["content", "volume"]
@@ -42,15 +46,15 @@ class Alarm:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The names of the columns that show the change by themselves."""
-        return tuple(each.name for each in self.columns if each.pvalue <= LEVEL)
+        """The names of the columns that show the change by themselves: those with a p-value of at most 1%."""
+        return tuple(each.name for each in self.columns if each.pvalue <= _LEVEL)
 
     def in_words(self) -> str:
         """Say what changed."""
         if self.kind == "volume":
             return f"{amount(self.mmd)} times as many rows"
-        told = [f"{each.name} {each.what}" for each in self.columns if each.pvalue <= LEVEL]
-        told += [each.in_words() for each in self.pairs if each.pvalue <= LEVEL]
+        told = [f"{each.name} {each.what}" for each in self.columns if each.pvalue <= _LEVEL]
+        told += [each.in_words() for each in self.pairs if each.pvalue <= _LEVEL]
         more = f"; {len(told) - _TOLD} more" if len(told) > _TOLD else ""
         return "; ".join(told[:_TOLD]) + more if told else "no column shows it by itself yet"
 
@@ -61,6 +65,14 @@ class Alarm:
         return f"changed at {self.change} ({first} to {last}), noticed at {self.at}{size}: {self.in_words()}"
 
 
-def what_changed(found: Comparison) -> dict[str, Any]:
+def what_changed(found: Comparison, before: pa.Table, after: pa.Table) -> dict[str, Any]:
     """Return what an alarm says of a comparison of rows before and after."""
-    return {"columns": found.columns, "pairs": found.pairs, "before": found.left_rows, "after": found.right_rows}
+    left, right = found.left_rows, found.right_rows
+    shown = before.slice(0, _SHOWN), after.slice(max(0, after.num_rows - _SHOWN))
+    if left.num_rows + right.num_rows == 0:
+        left, right = shown
+    elif left.num_rows == 0:
+        left = pa.concat_tables([left, shown[0]], promote_options="default")
+    elif right.num_rows == 0:
+        right = pa.concat_tables([right, shown[1]], promote_options="default")
+    return {"columns": found.columns, "pairs": found.pairs, "before": left, "after": right}

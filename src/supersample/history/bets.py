@@ -10,9 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from supersample._checks import require
 from supersample._compiled import betting
-from supersample._stored import FLOATS, NUMBER, stored
 from supersample._typing import Features, Floats
 
 __all__ = ["Bets", "init", "play", "slack_of"]
@@ -22,7 +20,6 @@ __all__ = ["Bets", "init", "play", "slack_of"]
 _MEMORIES, _STAKES = np.array([32.0, 128.0, 512.0]), np.array([0.25, 0.5, 1.0])
 
 
-@stored("Bets", {"mean": FLOATS, "slack": NUMBER, "line": NUMBER, "recent": FLOATS, "masses": FLOATS, "wealth": FLOATS})
 @dataclass(frozen=True)
 class Bets:
     """The players of one reference: its mean features, what its mean may be off by, the line, and what each player has."""
@@ -33,17 +30,6 @@ class Bets:
     recent: Floats
     masses: Floats
     wealth: Floats
-
-    def check(self, dimensions: int) -> None:
-        """Refuse players that no game leads to."""
-        players = _MEMORIES.size, _STAKES.size
-        require(self.mean.shape == (dimensions,) and self.recent.shape == (players[0], dimensions), "the bets are incomplete")
-        require(self.masses.shape == players[:1] and self.wealth.shape[1:] == players, "the bets are incomplete")
-        require(self.wealth.ndim == 3 and self.wealth.size > 0 == dimensions % len(self.wealth), "the bets are incomplete")
-        parts = (self.mean, self.recent, self.masses, self.wealth)
-        require(all(bool(np.isfinite(each).all()) for each in parts), "the bets are not finite")
-        require(bool((self.wealth >= 0).all() and (self.masses >= 0).all()), "the bets are impossible")
-        require(self.line > 0 and 0 <= self.slack < np.inf, "the bets are impossible")
 
 
 def slack_of(n_reference: int, delta: float) -> float:

@@ -276,7 +276,7 @@ class ChangeDetector:
         """Return the alarm, and the state in which the rows since the change are what others are compared with."""
         few, many = (state.n_taken - ticks * self.tick for ticks in found.between)
         change = state.n_taken - found.ticks_after * self.tick
-        between = max(0, many - self.tick), min(at, few + self.tick)
+        between = max(0, many), min(at, few)
         told = self._told(state, change, names)
         alarm = Alarm("content", at, max(0, change), between, found.gap, found.evidence, **told)
         own, watched = state.places >= change, watch.restarted(state.watch, found)
@@ -343,7 +343,7 @@ class ChangeDetector:
         left, right = (pa.table(dict(zip(names, each.T, strict=True))) for each in (before, after))
         first = summarize(left, min(50, len(before)), 0, random_state=0)
         second = summarize(right, like=first, random_state=0)
-        return what_changed(first.compare(second))
+        return what_changed(first.compare(second), left, right)
 
 
 def _named(given: Any, width: int) -> list[str]:

@@ -25,6 +25,7 @@ from supersample.history.block import Block
 from supersample.history.lookout import Lookout
 from supersample.history.rules import Rules
 from supersample.history.timeline import Open, Ticks, Timeline
+from supersample.history.waves import Waves
 from supersample.profile import Profile
 from supersample.records.encoding import ColumnOptions, Encoding
 from supersample.selection.stream.background import Background
@@ -149,6 +150,7 @@ def _main(saved: Saved, put: Callable[[Any, str, Callable[[Any], bytes]], str]) 
     header |= {
         "encoding": state.maps.encoding.to_plain(),
         "plan": pack(state.maps.plan, arrays),
+        "waves": pack(state.waves, arrays),
         "lookout": pack(state.lookout, arrays),
         "n_seen": state.n_seen,
         "n_late": state.n_late,
@@ -189,7 +191,10 @@ def _restored(contents: Contents, folder: Path, known: dict[int, tuple[Any, str]
     check_encoding(maps.encoding, request, table.schema)
     require(isinstance(maps.plan, Plan), "it has no features")
     maps.plan.check(maps.encoding.reach())
-    state = timeline.init(rules, request, table.schema, maps)
+    waves = unpack(header["waves"], arrays)
+    require(isinstance(waves, Waves), "it has no features to see changes by")
+    waves.check(maps.encoding.width)
+    state = replace(timeline.init(rules, request, table.schema, maps), waves=waves)
     state = replace(state, **_values(header, arrays, state))
 
     def block(name: str) -> Block:

@@ -68,6 +68,9 @@ def ladder_of(every: float, *, by_rows: bool, keep: float | None, season: float 
 
 def _grouped(blocks: tuple[Block, ...], shorter: float, span: float, before: float, cuts: Sequence[float]) -> tuple[Block, ...]:
     """Join blocks of a span or less that lie in one longer span which has ended before a moment."""
+    oldest = next((each for each in blocks if each.end - each.start <= shorter), None)
+    if oldest is None or _end_of(oldest.start, span) > before:
+        return blocks
     out: list[Block] = []
     group: list[Block] = []
     ends = float("-inf")

@@ -160,7 +160,6 @@ def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], fo
     """Return the alarm; what changed is told by the blocks before and after, of the same phases."""
     starts, every = state.starts, context.rules.every
     change = float(starts[-found.ticks_after])
-    few, many = (float(starts[max(-ticks, -len(starts))]) for ticks in found.between)
     told: dict[str, Any] = {}
     before = [each for each in blocks if starts[0] <= each.start < change]
     after = [each for each in blocks if each.start >= change]
@@ -169,9 +168,14 @@ def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], fo
         first, second = (
             running(joined(side, WARM_UP), context.request, context.schema, context.maps) for side in (left, right)
         )
-        told = what_changed(compare(first, second))
-    between = max(many - every, float(starts[0])), min(few + every, now)
+        told = what_changed(compare(first, second), first.kept.table, second.kept.table)
+    between = _moment(starts, found.between[1], every), _moment(starts, found.between[0], every)
     return Alarm("content", now, change, between, found.gap, found.evidence, **told)
+
+
+def _moment(starts: Floats, ticks: int, every: float) -> float:
+    """Return when the latest so many ticks began; if it is none of them, when the last one ended."""
+    return float(starts[max(-ticks, -len(starts))]) if ticks else float(starts[-1]) + every
 
 
 def _restarted(state: Lookout, found: Found) -> Lookout:
@@ -226,8 +230,7 @@ def _watch_volume(state: Lookout, context: Context, time: float, size: float) ->
     if found is None:
         return state, float(evidence[-1]), None
     starts, ticks = state.volume_starts, found.ticks_after
-    few, many = (float(starts[max(-each, -len(starts))]) for each in found.between)
-    between = max(many - rules.every, float(starts[0])), min(few + rules.every, time + rules.every)
+    between = _moment(starts, found.between[1], rules.every), _moment(starts, found.between[0], rules.every)
     alarm = Alarm(
         "volume", time + rules.every, float(starts[-ticks]), between, _times_as_many(volumes, ticks), found.evidence
     )  # fmt: skip

@@ -26,6 +26,8 @@ NO_LIMITS: Floats = np.empty((0, LEVELS))
 _ENOUGH, _LONG = 16.0, 8.0
 #: Sums of resampled rows, and how often their number of rows is doubled, by which limits for few rows are widened.
 _WALKS, _DOUBLINGS = 8_000, 7
+#: The limit on T^2 where rows do not vary, so that any difference is one beyond rounding.
+_NO_VARIANCE = 1e-9
 #: What a sum is at least where it divides.
 _LEAST = float(np.finfo(np.float64).tiny)
 #: To which the quantiles are known that these are compared with.
@@ -152,7 +154,7 @@ def asymptotic_limits(rows: Floats, dependence: Dependence, probability: float, 
     values = np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows)), 0.0)
     total = float(values.sum())
     if not total > 0:  # rows do not vary: any difference is one
-        return np.full(LEVELS, np.finfo(np.float64).tiny)
+        return np.full(LEVELS, _NO_VARIANCE)
     whole = float(dependence.variances @ dependence.factors)
     limit = weighted_chi2.quantile(1.0 - probability, values, precision=_NEAR) * max(whole / total, 1e-3)
     return np.asarray(limit * _widened(rows, values, probability, seed))

@@ -187,8 +187,10 @@ def located(state: Watch, sample: Sample) -> Found:
     along = sample.residuals[:, part] @ (direction / length)
     variance = float(state.factors[group]) * float(along @ along) / max(len(along) - 1, 1)
     near = np.flatnonzero(squares[:, group] >= squares[best, group] - _LIKELY * variance)
-    ends = np.cumsum(state.ticks[::-1])[::-1][1:]
-    return Found(int(ends[best]), (int(ends[near.max()]), int(ends[near.min()])), length, float(ratios[best, group]))
+    ends = np.append(np.cumsum(state.ticks[::-1])[::-1], 0)
+    # It may lie anywhere within the segments on both sides of these boundaries.
+    between = int(ends[near.max() + 2]), int(ends[near.min()])
+    return Found(int(ends[best + 1]), between, length, float(ratios[best, group]))
 
 
 def boundaries(state: Watch) -> tuple[Floats, Floats]:

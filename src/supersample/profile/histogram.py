@@ -139,12 +139,12 @@ def counts_at(keys: Indices | Floats, counts: Indices, wanted: Indices | Floats)
 
 def merge(left: Histogram, right: Histogram) -> Histogram:
     """Return the histogram of both data sets together; both have the same centre. The order of the two does not matter."""
-    if left.level != right.level or not np.array_equal(left.keys, right.keys):
-        left, right = aligned(left, right)
-    level, keys, counts = left.level, left.keys, left.counts + right.counts
-    while keys.size > MOST_BUCKETS:
+    level, room = max(left.level, right.level), left.keys.size + right.keys.size
+    keys, counts = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
+    shifts = level - left.level, level - right.level
+    used = sketches.join_buckets(left.keys, left.counts, shifts[0], right.keys, right.counts, shifts[1], keys, counts)
+    while used > MOST_BUCKETS:
         level += 1
-        halved = keys >> 1
-        keys = np.unique(halved)
-        counts = counts_at(halved, counts, keys)
-    return Histogram(left.centre, level, keys, counts)
+        some, none = keys[:used].copy(), _nothing()
+        used = sketches.join_buckets(some, counts[:used].copy(), 1, none, none, 0, keys, counts)
+    return Histogram(left.centre, level, keys[:used].copy(), counts[:used].copy())
