@@ -149,8 +149,9 @@ def test_blobs_are_represented_better_than_by_coreax():
 def test_fewer_rows_of_a_sample_are_those_that_would_have_been_kept():
     points, ones = cloud(4000), np.ones(4000, dtype=np.int64)
     rows = Rows(points, np.arange(4000), np.random.default_rng(0).uniform(0.5, 1.0, size=4000), ones)
+    draws = np.random.default_rng(1).standard_exponential(4000)
     larger, smaller = (
-        background.settled(background.update(background.init(3), rows, size, as_seed(0)), size) for size in (900, 300)
+        background.settled(background.update(background.init(3), rows, size, draws), size) for size in (900, 300)
     )
     part = larger.first(300)
     np.testing.assert_array_equal(part.rows.positions, smaller.rows.positions)
