@@ -256,6 +256,10 @@ def lists_of(leaves, n_leaves):
     return np.array(leaves, WHOLE), first, following
 
 
+def project():
+    return {"some": (normal(4, dtype=SINGLE), normal(6, 4, dtype=SINGLE), np.array([5, 0, 2]), np.full(3, 7, SINGLE))}
+
+
 def tree_offer():
     def offered(seed, n_counts):
         rows, held = whole(25, 4, seed=seed), whole(8, 4, seed=seed)
@@ -649,6 +653,7 @@ CASES = {
     "swaps.offer": swaps_offer,
     "tree.leaf_of": leaf_of,
     "tree.offer": tree_offer,
+    "tree.project": project,
     "tree.move": move,
 }
 

@@ -285,9 +285,9 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
         if start < stop:
             offered = reservoir.offer(
                 rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
-                use_tree=settings.use_tree, seed=seed,
+                use_tree=settings.use_tree, seed=seed, keep_dropped=settings.n_held_criticisms > 0,
             )  # fmt: skip
-            if settings.n_held_criticisms:
+            if offered.dropped is not None:
                 _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
         start = stop
     low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map)
@@ -305,5 +305,5 @@ def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -
     assert state.plan is not None
     kernel = state.plan.kernel
     state.criticisms.offer(kernel, rows, features, offered.witness, offered.taken)
-    if len(offered.dropped):
-        state.criticisms.offer(kernel, offered.dropped, offered.dropped_features, offered.witness)
+    if offered.dropped is not None and len(offered.dropped.rows):
+        state.criticisms.offer(kernel, *offered.dropped, offered.witness)

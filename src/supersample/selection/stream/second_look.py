@@ -209,6 +209,6 @@ def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
         offered = reservoir.offer(
             others.take(free), features[free], norms[free], mean, state.n_used, use_tree=state.settings.use_tree, seed=seed
         )
-        if offered.swaps == 0:
+        if offered.taken.size == 0:
             break
     return reservoir
