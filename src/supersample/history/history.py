@@ -157,7 +157,13 @@ class History:
         )  # fmt: skip
         asked = _options(options)
         empty = None if like is None else asked.empty_like(like, random_state)
-        request = asked.request(random_state) if empty is None else empty.request
+        if empty is None:
+            request = asked.request(random_state)
+            if not self._rules.clock:
+                request = replace(request, options=request.options.apart(time))
+        else:
+            request = empty.request
+            _check_apart(like, time)
         self._drop = request.options.drop
         self._state: Timeline | _Waiting = _Waiting(self._rules, request, empty)
         self.source = ""
@@ -425,6 +431,14 @@ def _options(given: dict[str, Any]) -> Options:
             told = did_you_mean(name, list(known))
             raise InputTypeError(f"History takes the options of summarize, and {name!r} is none that it can use{told}")
     return Options.of(known | given)
+
+
+def _check_apart(like: Summary | None, time: str | None) -> None:
+    """Refuse a summary in whose kernel the time itself counts: every block would differ from the one before it."""
+    if like is not None and any(each.name == time and each.kind != "time" and each.width for each in like.columns):
+        raise InputError(
+            f"like must not have the time {time!r} in its kernel, and it has; make it with types={{{time!r}: 'ignore'}}"
+        )
 
 
 def _check_time(rules: Rules, schema: pa.Schema) -> None:

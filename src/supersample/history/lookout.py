@@ -25,8 +25,10 @@ __all__ = ["Closed", "Context", "Lookout", "closed", "matched", "start"]
 
 #: Rows of a sample since the last change by which limits are computed, and ticks of which the volume is.
 _SAMPLE, _VOLUMES = 512, 512
-#: Rows, and ticks of volume, before limits are computed.
-_WARM_UP, _WARM_UP_TICKS = 200.0, 24.0
+#: Rows, and ticks of volume, before limits are computed; at four times as many ticks 16 blocks of eight show dependence.
+_WARM_UP, _WARM_UP_TICKS = 200.0, 33.0
+#: What roots of volumes vary by at least; 1/4 for independent rows. One row less is no change, however regular they come.
+_LEAST_VARIANCE = 0.01
 #: Rows on each side that it takes to say what changed.
 _FEWEST = 5
 
@@ -221,7 +223,9 @@ def _watch_volume(state: Lookout, context: Context, time: float, size: float) ->
     volumes = np.concatenate([state.volumes, [[np.sqrt(size), float(phase)]]])[-_VOLUMES:]
 
     def sample(_: int, after: Watch) -> Sample:
-        return _centred(volumes[:, :1] - after.means()[volumes[:, 1].astype(np.int64)], 1)
+        apart = volumes[:, :1] - after.means()[volumes[:, 1].astype(np.int64)]
+        signs = np.where(apart == 0, 1.0 - 2.0 * (np.arange(len(apart)) % 2)[:, None], np.sign(apart))
+        return _centred(signs * np.sqrt(np.square(apart) + _LEAST_VARIANCE), 1)
 
     held, evidence, found = watch.advance(
         state.volume, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")

@@ -27,7 +27,7 @@ def rows_to_skip(before: Mapping[str, Any], given: Source, folder: str) -> int |
     old, new = (each.get("files") for each in (known, given.identity))
     if not old or not new or not _names(old) & _names(new):
         return 0
-    if new[: len(old)] == old and before["done"]:
+    if new[: len(old)] == old:
         return int(before["rows"])
     raise MismatchError(
         f"save_to names {folder!r}, which has rows of some of these files, and they have changed since, or others stand before "

@@ -26,8 +26,10 @@ NO_LIMITS: Floats = np.empty((0, LEVELS))
 _ENOUGH, _LONG = 16.0, 8.0
 #: Sums of resampled rows, and how often their number of rows is doubled, by which limits for few rows are widened.
 _WALKS, _DOUBLINGS = 8_000, 7
-#: The limit on T^2 where rows do not vary, so that any difference is one beyond rounding.
-_NO_VARIANCE = 1e-9
+#: The least limit on T^2: where rows do not vary, any difference is one beyond rounding.
+_LEAST_LIMIT = 1e-9
+#: A variance that is rounding.
+_FLAT = 1e-18
 #: What a sum is at least where it divides.
 _LEAST = float(np.finfo(np.float64).tiny)
 #: To which the quantiles are known that these are compared with.
@@ -103,6 +105,8 @@ def dependence_of(spread: Spread, rows: Floats, variance: float) -> Dependence:
     """
     own = np.square(rows).mean(axis=0)
     own *= variance / max(float(own.sum()), _LEAST)
+    if not variance > _FLAT:
+        return Dependence(own, np.ones(own.size), 1.0, known=bool(spread.blocks[0] >= 2 * _ENOUGH))
     whole = _measured(spread, spread.squares.sum(axis=1), max(float(own.sum()), _LEAST), _dimensions(rows))
     factor = variance_factor(whole, 1)
     known = any(each.blocks >= _ENOUGH and each.length >= _LONG * factor for each in whole.levels[1:])
@@ -153,11 +157,11 @@ def asymptotic_limits(rows: Floats, dependence: Dependence, probability: float, 
     rows = rows * np.sqrt(dependence.factors)
     values = np.maximum(np.linalg.eigvalsh(rows.T @ rows / len(rows)), 0.0)
     total = float(values.sum())
-    if not total > 0:  # rows do not vary: any difference is one
-        return np.full(LEVELS, _NO_VARIANCE)
+    if not total > _FLAT:  # rows do not vary: any difference is one
+        return np.full(LEVELS, _LEAST_LIMIT)
     whole = float(dependence.variances @ dependence.factors)
     limit = weighted_chi2.quantile(1.0 - probability, values, precision=_NEAR) * max(whole / total, 1e-3)
-    return np.asarray(limit * _widened(rows, values, probability, seed))
+    return np.maximum(limit * _widened(rows, values, probability, seed), _LEAST_LIMIT)
 
 
 def _widened(rows: Floats, values: Floats, probability: float, seed: Seed) -> Floats:

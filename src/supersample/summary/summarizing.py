@@ -91,7 +91,9 @@ class Options:
             random_state=random_state, half_life=self.half_life, by_time=self.time is not None,
         )  # fmt: skip
         names = (field.name for field in fields(ColumnOptions))
-        return Request(settings, ColumnOptions(**{name: getattr(self, name) for name in names}))
+        columns = ColumnOptions(**{name: getattr(self, name) for name in names})
+        by_numbers = self.time is not None and not is_duration(self.half_life)
+        return Request(settings, columns.apart(self.time) if by_numbers else columns)
 
     def check_half_life(self, schema: pa.Schema) -> None:
         """Refuse a duration for a column of numbers, and a number for one of times."""

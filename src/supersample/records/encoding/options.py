@@ -1,7 +1,7 @@
 """What users ask of columns: which enter the kernel and how, and which weighs the rows."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -51,6 +51,11 @@ class ColumnOptions:
         """Return the options that `to_plain` described."""
         fields: dict[str, Any] = {name: tuple(value) if name in ("drop", "redact") else value for name, value in plain.items()}
         return cls(**fields)
+
+    def apart(self, time: str | None) -> "ColumnOptions":
+        """Return these options with a column of numbers that say when rows happened kept out of the kernel."""
+        known = {} if self.types is None else self.types
+        return replace(self, types={time: "ignore", **known}) if time is not None and isinstance(known, Mapping) else self
 
     def to_plain(self) -> dict[str, Any]:
         """Return the options as plain values that can be stored as JSON and compared."""
