@@ -60,7 +60,7 @@ BENCHMARK = Benchmark(
     "Wide rows: SuperSampler beside exact herding",
     [
         "One bandwidth, the median distance, for both. Herding has all rows as candidates and the exact kernel, in memory.",
-        "Points that herding takes twice count twice for it. One seed.",
+        "Herding takes no row twice. One seed.",
     ],
     _run,
 )
