@@ -33,14 +33,13 @@ class _Descent:
         return _Descent(self.chosen.copy(), self.kernel_rows.copy(), self.sums.copy(), self.taken.copy())
 
 
-def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.Generator, *, kicks: bool = True) -> Indices:
+def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.Generator) -> Indices:
     """Return M different rows of the pool with a small MMD to a target, starting from the rows `start`.
 
     pull: z(x) = E k(x, target) for each row of the pool. Replacing y_j by x lowers M^2 MMD^2 by
         2 s(y_j) - k(y_j, y_j) - 2 s(x) - k(x, x) + 2 k(x, y_j) + 2 M (z(x) - z(y_j)),   s(x) = sum_l k(x, y_l).
-    Each slot in turn takes its best row, until no swap gains. With kicks, a few random slots are then moved to a near row and
-    the descent is repeated; the result is kept if it ends lower. O(P) for each slot visited, O(P d) for each swap, O(M P)
-    memory.
+    Each slot in turn takes its best row, until no swap gains. Then a few random slots are moved to a near row (a kick) and the
+    descent is repeated; the result is kept if it ends lower. O(P) for each slot visited, O(P d) for each swap, O(M P) memory.
     """
     m = start.size
     diagonal = pool.diagonal
@@ -79,7 +78,7 @@ def polish(pool: ExactPool, pull: Floats, start: Indices, generator: np.random.G
     best = _Descent(start.copy(), first, first.sum(axis=0, dtype=np.float64), taken)
     descend(best)
     lowest = height(best)
-    if pool.points.shape[0] - m < 1 or not kicks:
+    if pool.points.shape[0] - m < 1:
         return best.chosen
     for _ in range(round(_KICKS * min(1.0, _KICKED_SIZE / m) ** 4)):
         trial = best.copy()

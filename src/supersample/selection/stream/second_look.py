@@ -106,8 +106,7 @@ def _few(
     pull = candidates.embed(places, target.weights)
     if improve:
         annealed = _annealed(kernel, points, size, places, target, seed)
-        kicks = annealed is None
-        chosen = polish(candidates, pull, chosen if annealed is None else annealed, seed.generator(), kicks=kicks)
+        chosen = polish(candidates, pull, chosen if annealed is None else annealed, seed.generator())
     return chosen, pull
 
 
