@@ -41,7 +41,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-profiles papers soak gallery docs pictures clean help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles papers soak gallery docs pictures clean help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -113,11 +113,16 @@ bench-peers: $(PEERS)/.installed $(OLDER)/.installed  ## Beside the field: BENCH
 	$(PEERS)/$(BIN)/python -m benchmarks.peers --data $(DATA) --out benchmarks/peers/results
 	$(PEERS)/$(BIN)/python -m benchmarks.peers.document
 
+bench-changes: $(PEERS)/.installed $(OLDER)/.installed  ## Alarms beside river, frouros and alibi-detect, and a year of rows: docs/project/benchmark-changes.md
+	$(PEERS)/$(BIN)/python -m benchmarks.changes --data $(DATA) --out benchmarks/changes/results
+	$(PEERS)/$(BIN)/python -m benchmarks.changes.year --out benchmarks/changes/results/year.json
+	$(PEERS)/$(BIN)/python -m benchmarks.changes.page
+
 bench-profiles: $(BENCH)/.installed $(PROFILERS)/.installed  ## A profile of ten million rows beside whylogs and ydata-profiling
 	$(BENCH)/$(BIN)/python -m benchmarks.peers.profiles --peers $(PROFILERS)/$(BIN)/python
 
-papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON
-	$(BENCH)/$(BIN)/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers
+papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and JSON; PAPER= names one: reservoir, criticisms, fastmmd, herding, geometric
+	$(BENCH)/$(BIN)/python -m benchmarks.papers --data $(DATA) --out $(OUT)/papers $(if $(PAPER),--only $(PAPER))
 
 soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
 	$(BENCH)/$(BIN)/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak

@@ -9,6 +9,7 @@ from pathlib import Path
 from benchmarks.papers.criticisms_classes import classification
 from benchmarks.papers.criticisms_data import image_sets, read_images
 from benchmarks.papers.criticisms_gallery import gallery
+from benchmarks.papers.criticisms_online import online_curves
 from benchmarks.papers.criticisms_placement import placement
 from benchmarks.papers.criticisms_rare import rare_groups
 from benchmarks.papers.trials import one_thread_workers
@@ -35,6 +36,7 @@ def run(out: Path, data: Path, quick: bool) -> None:
             held_out = read_images(other, count, seed=1) if other.exists() and other != path else None
             gallery(out, name, images, held_out, quick, pool)
             if held_out is not None and images.labels is not None:
+                online_curves(out, name, images, quick, pool)
                 placement(out, name, images, held_out, quick, pool)
                 classification(out, name, images, held_out, quick, pool)
         rare_groups(out, quick, pool)

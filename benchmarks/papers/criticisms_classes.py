@@ -85,7 +85,7 @@ def classification(out: Path, name: str, images: Images, held_out: Images, quick
 
 def _stream(count: int, seed: int, points: Floats, kernel: ss.kernels.Kernel) -> Indices:
     order = np.random.default_rng([15, seed]).permutation(len(points))
-    return np.asarray(order[streamed(points[order], kernel, count, 0, seed)[0].prototypes])
+    return np.asarray(order[streamed(points[order], kernel, count, 0, seed).prototypes])
 
 
 def _stream_by_class(count: int, seed: int, points: Floats, kernel: ss.kernels.Kernel, labels: Indices) -> Indices:

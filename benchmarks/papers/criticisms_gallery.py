@@ -44,6 +44,7 @@ def gallery(out: Path, name: str, images: Images, held_out: Images | None, quick
             "seconds": choice.seconds,
             "J": judge.J(choice.prototypes),
             "F": judge.F(choice.criticisms, choice.prototypes),
+            "sum_of_witnesses": judge.parts_of_f(choice.criticisms, choice.prototypes)[0],
         }
         if images.labels is not None:
             counts = np.bincount(images.labels[choice.prototypes], minlength=images.labels.max() + 1)
@@ -65,7 +66,7 @@ def _warm_online(points: Floats, kernel: ss.kernels.Kernel) -> Choice:
 
 def _warm_streamed(points: Floats, kernel: ss.kernels.Kernel) -> Choice:
     streamed(points[:100], kernel, 10, 5, seed=0)  # compiles
-    return streamed(points, kernel, PROTOTYPES, CRITICISMS, seed=0)[0]
+    return streamed(points, kernel, PROTOTYPES, CRITICISMS, seed=0)
 
 
 def _draw(path: Path, images: Images, chosen: dict[str, Choice], first: int) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 import supersample as ss
-from benchmarks.papers.criticisms_choice import batch, streamed
+from benchmarks.papers.criticisms_choice import batch, drafted, streamed
 from benchmarks.papers.criticisms_data import GROUPS, ORDERS, Order, with_rare_groups
 from benchmarks.papers.figures import write_numbers
 
@@ -31,7 +31,7 @@ class _Trial(NamedTuple):
 
 
 def rare_groups(out: Path, quick: bool, pool: Executor) -> None:
-    """Count the groups found by the stream, by what it holds before its second look, by batch, and by 20 random rows."""
+    """Count the groups found by the stream, by the draft's stream, by batch, and by 20 random rows."""
     n, seeds = (5_000, 2) if quick else (20_000, 10)
     numbers: dict[str, object] = {"N": n, "seeds": seeds, "prototypes": _PROTOTYPES, "criticisms": _CRITICISMS}
     for bandwidth in _BANDWIDTHS:
@@ -58,8 +58,9 @@ def rare_groups(out: Path, quick: bool, pool: Executor) -> None:
 def _trial(seed: int, n: int, order: Order, bandwidth: float) -> _Trial:
     points, groups = with_rare_groups(n, order, seed)
     kernel = ss.kernels.Gaussian(bandwidth)
-    shown, held = streamed(points, kernel, _PROTOTYPES, _CRITICISMS, seed)
-    chosen = {"stream": shown.criticisms, "no second look": held.criticisms}
+    shown = streamed(points, kernel, _PROTOTYPES, _CRITICISMS, seed)
+    held = drafted(points, kernel, _PROTOTYPES, _CRITICISMS, 512, seed)
+    chosen = {"stream": shown.criticisms, "draft's stream": held.criticisms}
     if order == "spread":  # the others do not depend on the order
         chosen["batch"] = batch(points, kernel, _PROTOTYPES, _CRITICISMS).criticisms
         chosen["random rows"] = np.random.default_rng([16, seed]).choice(n, _CRITICISMS, replace=False)

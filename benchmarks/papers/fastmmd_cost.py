@@ -12,7 +12,7 @@ import supersample as ss
 from benchmarks.papers.fastmmd_data import boxes
 from benchmarks.papers.figures import LINES, loglog_slope, panels, write_numbers
 
-__all__ = ["figure6"]
+__all__ = ["run"]
 
 Method = Literal["exact", "block", "linear", "fourier", "fastfood"]
 METHODS: tuple[Method, ...] = ("exact", "block", "linear", "fourier", "fastfood")
@@ -21,7 +21,7 @@ METHODS: tuple[Method, ...] = ("exact", "block", "linear", "fourier", "fastfood"
 _ENOUGH_S = 0.5
 
 
-def figure6(out: Path, quick: bool) -> None:
+def run(out: Path, data: Path, quick: bool) -> None:  # noqa: ARG001
     """Figure 6: seconds against N at d = 16, L = 128, and against d at N = 10^4, L = 8192; N rows in each sample."""
     rows = [1000, 3000] if quick else [1000, 3162, 10_000, 31_623, 100_000]
     widths = [8, 64] if quick else [8, 16, 32, 64, 128, 256, 512, 1024]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 import supersample as ss
 from benchmarks.papers.figures import loglog_slope, panels, write_numbers
-from benchmarks.papers.geometric_distributed import METHODS, Wait, choose, in_order, lines_of, longest_way
+from benchmarks.papers.geometric_distributed import METHODS, choose, in_order, lines_of
 from benchmarks.papers.herding_data import KERNEL, mixture
 from benchmarks.papers.trials import one_thread_workers
 
@@ -38,9 +38,6 @@ def run(out: Path, data: Path, quick: bool) -> None:
     pools, pool_size, sizes = (2, 2_000, (10, 20, 40)) if quick else (10, 10_000, (10, 20, 50, 100, 200))
     with one_thread_workers() as workers:
         found = list(workers.map(partial(_match, data, pool_size, sizes), range(pools)))
-        # Timed in one process when the others are idle, so that no run waits for another.
-        judged = sizes[-2]
-        waits = {size: workers.submit(_wait, data, size, judged, pools).result() for size in (pool_size, 10 * pool_size)}
     numbers: dict[str, Any] = {"pools": pools}
     with panels(out / "figure-1", 1, legend_beside=True) as (ax,):
         for name in found[0]:
@@ -53,17 +50,10 @@ def run(out: Path, data: Path, quick: bool) -> None:
                 marked = {} if len(mean) == len(sizes) else {"marker": ""}
                 ax.loglog(list(mean), list(mean.values()), label=name, **{**_STYLE[name], **marked})
         ax.set(xlabel="points", ylabel="MMD")
+    judged = sizes[-2]
     ratio = numbers["5-SBQ"]["mmd"][judged] / numbers["SBQ"]["mmd"][judged]
     print(f"figure 1     5-SBQ at {judged} / single SBQ at {judged}: {ratio:.3f}, at most 1.5: {_verdict(ratio <= 1.5)}")
     _print_order(found, sizes)
-    for size, (single, longest, energy) in waits.items():
-        candidates = size // 5 + 5 * judged
-        print(
-            f"figure 1     SBQ at {judged}: single {single:.3f} s, longest of 5 parts and the last run {longest:.3f} s, "
-            f"{longest / single:.2f} of it, with {candidates:,} of {size:,} candidates, {candidates / size:.2f}; less the "
-            f"target's energy, {energy:.3f} s in each run, {(longest - 2 * energy) / (single - energy):.2f}"
-        )
-    numbers["longest_way"] = {size: wait._asdict() for size, wait in waits.items()}
     write_numbers(out / "figure-1", numbers)
 
 
@@ -79,12 +69,6 @@ def _match(data: Path, pool_size: int, sizes: tuple[int, ...], seed: int) -> dic
         lines[distributed] = {m: float(each.mmd[-1]) for m, each in found.items()}
         lines[alone] = {m: float(each.runs[:-1].mean()) for m, each in found.items()}
     return lines
-
-
-def _wait(data: Path, pool_size: int, m: int, pools: int) -> Wait:
-    """Return medians over pools."""
-    problems = (_problem(data, pool_size, seed) for seed in range(pools))
-    return Wait(*np.median([longest_way("SBQ", 5, pool, m, **options) for pool, options in problems], axis=0).tolist())
 
 
 def _problem(data: Path, pool_size: int, seed: int) -> tuple[Floats, dict[str, Any]]:

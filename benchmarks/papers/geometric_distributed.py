@@ -1,8 +1,7 @@
-"""Algorithm 2 of the paper on geometric rates, with its parts one after the other; each part alone; the longest way."""
+"""Algorithm 2 of the paper on geometric rates, with its parts one after the other, and how its lines are named."""
 
-import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask
 import dask.array as da
@@ -12,10 +11,9 @@ import numpy.typing as npt
 import supersample as ss
 from supersample.engines.herding import Distributed
 
-__all__ = ["METHODS", "Wait", "choose", "in_order", "lines_of", "longest_way"]
+__all__ = ["METHODS", "choose", "in_order", "lines_of"]
 
 Points = npt.NDArray[np.floating[Any]]
-Indices = npt.NDArray[np.int64]
 Method = Callable[..., Any]
 
 METHODS: dict[str, Method] = {"WKH": ss.wkh, "SBQ": ss.sbq}
@@ -37,31 +35,3 @@ def choose(name: str, parts: int, pool: Points, m: int, *, partition: int, **opt
     with dask.config.set(scheduler="sync"):
         found: Distributed = METHODS[name](blocks, m, random_state=partition, **options)
     return found
-
-
-class Wait(NamedTuple):
-    """Seconds of the single run; of the longest part and the last run; of the target's own energy, which every run takes."""
-
-    single: float
-    longest: float
-    energy: float
-
-
-def longest_way(name: str, parts: int, pool: Points, m: int, **options: Any) -> Wait:
-    """Time what one waits for where parts are side by side; dealing rows out and sending what was chosen are not in it."""
-    single, _ = _timed(METHODS[name], pool, m, **options)
-    found = [_timed(METHODS[name], pool[rows], m, **options) for rows in _shares(len(pool), parts)]
-    last, _ = _timed(METHODS[name], np.concatenate([each.points for _, each in found]), m, **options)
-    energy, _ = _timed(options["target"].energy, options["kernel"])
-    return Wait(single, max(seconds for seconds, _ in found) + last, energy)
-
-
-def _timed(work: Callable[..., Any], *arguments: Any, **options: Any) -> tuple[float, Any]:
-    start = time.perf_counter()
-    found = work(*arguments, **options)
-    return time.perf_counter() - start, found
-
-
-def _shares(count: int, parts: int) -> list[Indices]:
-    """Deal rows out at random to parts of one size but for a row, as the engines do."""
-    return [np.sort(each) for each in np.array_split(np.random.default_rng(0).permutation(count), parts)]

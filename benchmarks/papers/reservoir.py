@@ -27,8 +27,10 @@ Floats = npt.NDArray[np.float64]
 #: How each method is drawn: colours of Okabe and Ito. Those with a marker change with n.
 STYLES: dict[str, dict[str, Any]] = {
     "all": {"color": "0.75", "linewidth": 4, "linestyle": "-", "label": "all data so far"},
-    "exact": {"color": "#0072B2", "marker": "o", "linestyle": "-", "label": "paper's stream, exact"},
-    "tree": {"color": "#D55E00", "marker": "^", "linestyle": "--", "label": "paper's stream, tree"},
+    "printed": {"color": "black", "marker": "x", "linestyle": "-", "label": "Algorithm 2, exact"},
+    "printed tree": {"color": "#56B4E9", "marker": "v", "linestyle": "--", "label": "Algorithm 2, the paper's tree"},
+    "exact": {"color": "#0072B2", "marker": "o", "linestyle": "-", "label": "our stream, exact"},
+    "tree": {"color": "#D55E00", "marker": "^", "linestyle": "--", "label": "our stream, our tree"},
     "second look": {"color": "#009E73", "marker": "s", "linestyle": "-", "label": "exact + second look"},
     "herding": {"color": "#CC79A7", "linestyle": "-.", "label": "herding"},
     "random": {"color": "0.55", "linestyle": ":", "label": "random"},
@@ -58,7 +60,7 @@ def figure1(out: Path, places: Sequence[int], trials: Sequence[Trial]) -> None:
             **{name: values[:, place] for name, values in curves.items()},
             **{name: values[place] for name, values in ends.items()},
         }
-    finals = {name: np.array([each.curves[name][-1, :2] for each in trials]) for name in ("exact", "tree", "second look")}
+    finals = {name: np.array([each.curves[name][-1, :2] for each in trials]) for name in curves if name != "all"}
     finals |= {name: np.array([each.ends[name][:2] for each in trials]) for name in ends}
     numbers["standard_error_at_N"] = {
         name: values.std(axis=0, ddof=1) / np.sqrt(len(trials)) for name, values in finals.items()
@@ -66,7 +68,11 @@ def figure1(out: Path, places: Sequence[int], trials: Sequence[Trial]) -> None:
     numbers["comparisons"] = {name: np.mean([each.comparisons[name] for each in trials]) for name in ("exact", "tree")}
     write_numbers(out / "figure1", numbers)
     for name, values in finals.items():
-        print(f"figure 1  {name:18} MMD at N in the features {values[:, 0].mean():.5f}, true {values[:, 1].mean():.5f}")
+        errors = values.std(axis=0, ddof=1) / np.sqrt(len(trials))
+        print(
+            f"figure 1  {name:18} MMD at N in the features {values[:, 0].mean():.5f} +- {errors[0]:.5f}, true "
+            f"{values[:, 1].mean():.5f} +- {errors[1]:.5f}"
+        )
     mixture, data = mixture_stream(0, places[-1])
     sampler = ss.SuperSampler(M, features=fourier_map(data, 0), search="tree", random_state=0).fit(data)
     chosen = stream.drain(sampler._state).reservoir.rows.points

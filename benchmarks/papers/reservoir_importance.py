@@ -25,8 +25,12 @@ METHODS = ("paper's stream", "with second look", "resampled at random")
 #: The target, two Gaussians, and the deviation of the proposal, one at zero; the paper gives neither.
 WEIGHTS, MEANS, DEVIATIONS = np.array([0.4, 0.6]), np.array([-2.5, 2.0]), np.array([0.7, 1.2])
 BROAD = 5.0
-#: The median distance is that of the proposal; 1 is about the width of the target's components.
-BANDWIDTHS: tuple[float | Literal["median"], ...] = ("median", 1.0)
+#: The median distance of the weighted rows is about 2.5; 1 is about the width of the target's components.
+KERNELS: tuple[tuple[str, float | Literal["median"]], ...] = (
+    ("gaussian", "median"),
+    ("laplacian", "median"),
+    ("gaussian", 1.0),
+)
 #: One column of the picture: for each method the chosen points at each N.
 Column = dict[str, list[Floats]]
 
@@ -36,14 +40,26 @@ def figure5(out: Path, quick: bool, pool: Executor) -> None:
     places = [10, 100, 1000] if quick else [10, 100, 1000, 10_000, 100_000]
     seeds = range(2 if quick else 20)
     numbers: dict[str, Any] = {"runs": len(seeds), "N": places, "M": SIZES}
-    for bandwidth in BANDWIDTHS:
-        runs = list(pool.map(partial(_run, places=places, bandwidth=bandwidth), seeds))
+    for kernel, bandwidth in KERNELS:
+        runs = list(pool.map(partial(_run, places=places, kernel=kernel, bandwidth=bandwidth), seeds))
         for (column, size), method in product(enumerate(SIZES), METHODS):
             # The last N, and for the stream all of them: a second look takes longer than the stream.
             shares = [_share_alone([each[column][method][row] for each in runs], size) for row in range(-len(places), 0)
                       if method != METHODS[1] or row == -1]  # fmt: skip
-            numbers[f"M = {size}, bandwidth {bandwidth}, {method}"] = {"regions_with_one_point": shares}
-            print(f"figure 5  M={size}, bandwidth {bandwidth}, {method:19} regions with one point: {shares[-1]:.0%}")
+            mmd = float(np.mean([_mmd(each[column][method][-1], kernel, bandwidth) for each in runs]))
+            gap = float(np.median([np.diff(np.sort(each[column][method][-1])).min() for each in runs]))
+            numbers[f"M = {size}, {kernel}, bandwidth {bandwidth}, {method}"] = {
+                "regions_with_one_point": shares,
+                "mmd": mmd,
+                "least_distance": gap,
+            }
+            print(
+                f"figure 5  M={size}, {kernel}, bandwidth {bandwidth}, {method:19} alone in {shares[-1]:.0%} of the regions; "
+                f"MMD to the target {mmd:.4f}; least distance of two points {gap:.2f}"
+            )
+        for size in SIZES:
+            middles = _quantiles((np.arange(size) + 0.5) / size)
+            print(f"figure 5  M={size}, {kernel}, bandwidth {bandwidth}, quantiles: MMD {_mmd(middles, kernel, bandwidth):.4f}")
     write_numbers(out / "figure5", numbers)
     _picture(out / "figure5", places, runs[0])
 
@@ -73,7 +89,7 @@ def _picture(path: Path, places: Sequence[int], columns: Sequence[Column]) -> No
         figure.legend(*(handles[:2] for handles in axes[0].get_legend_handles_labels()), loc="outside lower center", ncols=2)
 
 
-def _run(seed: int, places: Sequence[int], bandwidth: float | Literal["median"]) -> list[Column]:
+def _run(seed: int, places: Sequence[int], kernel: str, bandwidth: float | Literal["median"]) -> list[Column]:
     """Return the chosen points for each M; the second look is taken at the last N alone, for the run that is drawn at all."""
     rng = np.random.default_rng([5, seed])
     points = rng.normal(0.0, BROAD, (places[-1], 1))
@@ -81,7 +97,7 @@ def _run(seed: int, places: Sequence[int], bandwidth: float | Literal["median"])
     chosen = []
     for size in SIZES:
         sampler = ss.SuperSampler(
-            size, features="fourier", n_features=200, bandwidth=bandwidth, search="exact", random_state=seed
+            size, kernel=kernel, features="fourier", n_features=200, bandwidth=bandwidth, search="exact", random_state=seed
         )
         column: Column = {method: [] for method in METHODS}
         for start, stop in zip((0, *places[:-1]), places, strict=True):
@@ -99,11 +115,25 @@ def _density(values: Floats) -> Floats:
     return np.asarray(norm.pdf(values[:, None], MEANS, DEVIATIONS) @ WEIGHTS)
 
 
+def _quantiles(shares: Floats) -> Floats:
+    """Return the values below which these shares of the target lie."""
+    grid = np.linspace(-12.0, 12.0, 100_001)
+    return np.interp(shares, norm.cdf(grid[:, None], MEANS, DEVIATIONS) @ WEIGHTS, grid)
+
+
 def _borders(size: int) -> Floats:
     """Return the values that cut the target into regions of equal probability."""
-    grid = np.linspace(-12.0, 12.0, 100_001)
-    below = norm.cdf(grid[:, None], MEANS, DEVIATIONS) @ WEIGHTS
-    return np.interp(np.arange(1, size) / size, below, grid)
+    return _quantiles(np.arange(1, size) / size)
+
+
+def _mmd(points: Floats, kernel: str, bandwidth: float | Literal["median"]) -> float:
+    """Return the MMD of equally weighted points to the target; a "median" bandwidth is that of the target itself, 2.5."""
+    target = ss.measures.GaussianMixture(WEIGHTS, MEANS[:, None], (DEVIATIONS**2)[:, None, None])
+    width = 2.5 if bandwidth == "median" else bandwidth
+    chosen = ss.kernels.Gaussian(width) if kernel == "gaussian" else ss.kernels.Laplacian(width)
+    rows = points[:, None]
+    square = target.energy(chosen) - 2.0 * target.mean_embedding(chosen, rows).mean() + chosen(rows).mean()
+    return float(np.sqrt(max(square, 0.0)))
 
 
 def _share_alone(sets: Sequence[Floats], size: int) -> float:

@@ -8,6 +8,7 @@ import numpy.typing as npt
 
 import supersample as ss
 from benchmarks.papers.reservoir_data import Mixture, averages, random_mixture
+from benchmarks.papers.reservoir_printed import PERIODS, printed_points
 from supersample._typing import Points
 from supersample.selection import stream
 
@@ -24,8 +25,9 @@ _RANDOM_SUBSETS = 100
 class Trial(NamedTuple):
     """What one mixture gives; measures are in the order of MEASURES.
 
-    curves: for "exact" and "tree" the paper's stream, for "second look" what SuperSampler shows with exact search, for "all"
-    the data so far, each an array (n x measure). ends: measures of what there is only one of, at the end. kernel_error: the
+    curves: for "printed" and "printed tree" Algorithm 2 to the letter, with the paper's features, for "exact" and "tree" the
+    package's stream, for "second look" what SuperSampler shows with exact search, for "all" the data so far, each an array
+    (n x measure). ends: measures of what there is only one of, at the end. kernel_error: the
     largest error of the exact embedding's kernel values.
     """
 
@@ -92,13 +94,13 @@ def mixture_stream(seed: int, n: int) -> tuple[Mixture, Floats]:
     return mixture, mixture.draw(n, rng)
 
 
-def fourier_map(data: Floats, seed: int, size: int = M) -> ss.features.Fourier:
-    """Return the paper's features: bandwidth by the median distance of the first M points, D random waves.
+def fourier_map(data: Floats, seed: int, size: int = M, form: Literal["paired", "phase"] = "paired") -> ss.features.Fourier:
+    """Return D random waves with the paper's bandwidth, the median distance of the first M points; "phase" is its own form.
 
     SuperSampler(features="fourier") makes the same map from its first 5,000 rows; one of our own is the same at all n.
     """
     kernel = ss.kernels.Gaussian(ss.kernels.median_distance(data[:size]))
-    return ss.features.Fourier(kernel, D, origin=data[:size].mean(axis=0), random_state=seed)
+    return ss.features.Fourier(kernel, D, form=form, origin=data[:size].mean(axis=0), random_state=seed)
 
 
 def trial(seed: int, places: Sequence[int]) -> Trial:
@@ -107,6 +109,11 @@ def trial(seed: int, places: Sequence[int]) -> Trial:
     phi = fourier_map(data, seed)
     judge = Judge(mixture, data, phi, ss.kernels.median_distance(data[:M]))
     curves: dict[str, list[Floats]] = {name: [] for name in ("exact", "tree", "second look")}
+    waves = fourier_map(data, seed, form="phase")
+    printed = Judge(mixture, data, waves, ss.kernels.median_distance(data[:M]))
+    rows = waves.transform(data).astype(np.float64)
+    for name, tree in (("printed", None), ("printed tree", (seed, PERIODS["100 accepted"]))):
+        curves[name] = [printed(data[held]) for held in printed_points(rows, M, tree, places)]
     ends: dict[str, Floats] = {}
     comparisons: dict[str, float] = {}
     searches: tuple[Literal["exact", "tree"], ...] = ("exact", "tree")
@@ -127,8 +134,8 @@ def trial(seed: int, places: Sequence[int]) -> Trial:
     drawn = np.array([judge(data[rng.choice(len(data), M, replace=False)]) for _ in range(_RANDOM_SUBSETS)])
     ends["random"] = np.concatenate([drawn[:, :2].mean(axis=0), np.median(drawn[:, 2:], axis=0)])
     few = data[:50]
-    waves = np.array([judge.exact.mean(point[None]).ravel() for point in few])
-    error = float(np.abs(waves @ waves.T - phi.kernel(few)).max())
+    spectrum = np.array([judge.exact.mean(point[None]).ravel() for point in few])
+    error = float(np.abs(spectrum @ spectrum.T - phi.kernel(few)).max())
     every = {name: np.array(values) for name, values in curves.items()}
     every["all"] = np.array([judge(data[:n]) for n in places])
     return Trial(every, ends, comparisons, error)

@@ -46,17 +46,27 @@ def timed(package: str, load: Callable[[int], Given], call: Callable[[Given, int
         given = load(len(results))
 
 
-def measured(work: Callable[..., dict[str, Any]], environment: Environment, **arguments: Any) -> dict[str, Any]:
-    """Run a measurement in a process of its environment, the compile cache empty; return it, or {"error": why not}."""
+def measured(
+    work: Callable[..., dict[str, Any]],
+    environment: Environment,
+    *,
+    compiled: Path | None = None,
+    timeout: float = _TIMEOUT,
+    **arguments: Any,
+) -> dict[str, Any]:
+    """Run a measurement in a process of its environment; return it, or {"error": why not}.
+
+    compiled: the folder of a compile cache to use and keep; by default it is empty, so that the first call compiles.
+    """
     python = interpreter(environment)
     if python is None:
         return {"error": f"the environment {environment!r} is not there"}
     cache = tempfile.mkdtemp(prefix="numba-")
-    variables = {"NUMBA_CACHE_DIR": cache, "PYTHONWARNINGS": "ignore"}
+    variables = {"NUMBA_CACHE_DIR": str(compiled or cache), "PYTHONWARNINGS": "ignore"}
     try:
-        return in_child(work, python=python, variables=variables, timeout=_TIMEOUT, **arguments)
+        return in_child(work, python=python, variables=variables, timeout=timeout, **arguments)
     except subprocess.TimeoutExpired:
-        return {"error": f"took more than {_TIMEOUT:.0f} s"}
+        return {"error": f"took more than {timeout:.0f} s"}
     except subprocess.CalledProcessError as error:
         killed = error.returncode < 0
         return {"error": f"its process was ended by signal {-error.returncode}" if killed else "its process failed"}

@@ -16,6 +16,8 @@ _ROOT = Path(__file__).resolve().parents[2]
 _RESULTS = Path(__file__).parent / "results"
 #: The page of the site that has every table.
 TABLES_PAGE = "docs/project/benchmark-tables.md"
+#: The page of the benchmark of change detectors, which `make bench-changes` writes.
+CHANGES_PAGE = "docs/project/benchmark-changes.md"
 #: The table whose rows of ours docs/which-method.md shows, between these lines.
 TRADE_OFFS = "mixture-10-large"
 _BEGIN, _END = "<!-- made from the peers benchmark -->", "<!-- end of what was made -->"
@@ -44,7 +46,7 @@ def compose(tables: Mapping[str, Table]) -> str:
         "Our ways to choose a few rows of many, and to test whether two samples differ, beside those of other packages. "
         f"`make bench-peers` measures everything again ({minutes:.0f} minutes) and writes this page from the results; no "
         f"number in it is written by hand. [All tables]({TABLES_PAGE}) has every method, first calls, memory, pictures, and "
-        "what was left out and why.",
+        f"what was left out and why. Alarms on streams have [a page of their own]({CHANGES_PAGE}).",
         "",
         *missing_tables(tables),
     ]

@@ -24,6 +24,7 @@ contents = {
             "reliability",
             "Benchmarks <project/benchmarks>",
             "All benchmark tables <project/benchmark-tables>",
+            "Benchmark of changes <project/benchmark-changes>",
         ],
         "How it works": [
             "Embeddings and MMD <concepts/embedding>",

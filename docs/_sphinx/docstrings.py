@@ -16,7 +16,7 @@ from typing import Any
 import supersample
 
 #: Classes that users get and do not make: their constructors are nobody's business.
-RESULTS = ("Comparison", "Critique", "Integral", "Progress", "Selection", "Summary", "TestResult")
+RESULTS = ("Alarm", "Comparison", "Critique", "Integral", "Period", "Progress", "Selection", "Summary", "TestResult")
 
 _ITEM = re.compile(r"^(?P<names>[A-Za-z_][\w-]*(?:, [A-Za-z_][\w-]*)*)(?: \((?P<aside>[^)]*)\))?:(?: (?P<text>.*)|$)")
 _CODE = re.compile(r"`([^`]+)`")

@@ -9,10 +9,10 @@ if TYPE_CHECKING:
     from supersample import columns, errors, features, kernels, measures
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
-    from supersample.engines import herd, sbq, summarize, wkh
+    from supersample.engines import frank_wolfe, herd, sbq, summarize, wkh
     from supersample.history import Alarm, ChangeDetector, History, Period
     from supersample.integration import Integral, Integration, integrate
-    from supersample.selection import Selection, frank_wolfe, quadrature_weights
+    from supersample.selection import Selection, quadrature_weights
     from supersample.selection.critic import Critique, critic, online_critic
     from supersample.summary import Comparison, Progress, Summary, load
     from supersample.summary.sampler import SuperSampler
@@ -78,7 +78,7 @@ _HOMES = {
     "critic": "supersample.selection.critic",
     "errors": "supersample",
     "features": "supersample",
-    "frank_wolfe": "supersample.selection",
+    "frank_wolfe": "supersample.engines",
     "herd": "supersample.engines",
     "integrate": "supersample.integration",
     "kernels": "supersample",

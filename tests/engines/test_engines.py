@@ -115,7 +115,7 @@ def test_no_rows_at_all_are_refused(engine, folder):
         ss.summarize(engine.frame(lambda _: read(1), 2), **OPTIONS)
 
 
-@pytest.mark.parametrize(("method", "target"), [("sbq", None), ("herd", "array")])
+@pytest.mark.parametrize(("method", "target"), [("sbq", None), ("herd", "array"), ("frank_wolfe", "array")])
 def test_distributed_herding_is_that_of_the_local_engine(engine, folder, tables, method, target, tmp_path):
     names = ["b", "count", "w"]
     read = reader(folder, killed=3, marker=str(tmp_path / "killed"))  # in the first pass

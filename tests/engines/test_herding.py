@@ -47,6 +47,25 @@ def test_five_machines_lose_little(method, mixture):
         assert five.mmd[-1] == pytest.approx(np.sqrt(square), rel=1e-9)
 
 
+@pytest.mark.parametrize("variant", ["fully-corrective", "line-search", "pairwise", "away", "fixed"])
+def test_frank_wolfe_on_five_machines_keeps_positive_weights(variant, mixture):
+    pool = mixture.sample(5_000, 1)
+    options = {"target": mixture, "kernel": KERNEL, "variant": variant}
+    single = ss.frank_wolfe(pool, 40, **options)
+    with dask.config.set(scheduler="sync"):
+        five = ss.frank_wolfe(da.from_array(pool, chunks=(1_000, 2)), 40, random_state=0, **options)
+    assert five.mmd[-1] <= 1.2 * single.mmd[-1]
+    assert five.runs.shape == (6,)
+    assert five.runs.min() == five.runs[five.best] == five.mmd[-1]
+    assert np.array_equal(pool[five.indices], five.points)
+    assert (five.weights > 0).all()
+    assert five.weights.sum() == pytest.approx(1.0)
+    # The MMD is that of the points and weights that are returned, to the mixture itself.
+    z, own = mixture.mean_embedding(KERNEL, five.points), KERNEL(five.points)
+    square = mixture.energy(KERNEL) - 2 * five.weights @ z + five.weights @ own @ five.weights
+    assert five.mmd[-1] == pytest.approx(np.sqrt(square), rel=1e-6)
+
+
 def test_shares_are_equal_random_and_cover_all():
     data = np.arange(2_000.0)[:, None]
     dealt = [[arrays_of(piece) for piece in deal_out(index, data, ["x0"], [2_000] * 5, as_seed(0))] for index in range(5)]

@@ -1,5 +1,6 @@
 """A browser without a window, and the pages it looks at."""
 
+import functools
 import os
 import shutil
 
@@ -13,8 +14,9 @@ from selenium.webdriver.chrome.service import Service
 from sklearn.datasets import load_digits
 
 import supersample as ss
+import web_log
 from report_fakes import messy_rows, mixed_rows
-from supersample.report import write_comparison, write_report
+from supersample.report import write_comparison, write_history, write_report
 
 FLAGS = (
     "--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
@@ -58,7 +60,7 @@ def open_page(driver, path, width=1_100, dark=False, paper=False):
 
 
 def write_pages(folder):
-    """Write the pages to look at: images, a messy table, a wide one, and a comparison."""
+    """Write the pages to look at: images, a messy table, a wide one, a comparison, and a history."""
     pixels, labels = load_digits(return_X_y=True)
     images = pa.FixedSizeListArray.from_arrays(pa.array(pixels.ravel()), 64)
     digits = ss.summarize(pa.table({"image": images, "label": labels}), 60, 20, random_state=0)
@@ -76,4 +78,15 @@ def write_pages(folder):
         "digits": write_report(digits, folder / "digits.html"),
         "wide": write_report(wide, folder / "wide.html"),
         "comparison": write_comparison(left, right, folder / "comparison.html"),
+        "history": write_history(broken_days()[1], folder / "history.html", title="four days"),
     }
+
+
+@functools.cache
+def broken_days():
+    """Return a log of four days with a checkout that breaks at noon of the third, and its history by hours."""
+    table, rng = web_log.days(1, rows=3_000, broken_at="2024-05-03T12:00"), np.random.default_rng(0)
+    for place in range(6):
+        values = rng.normal(size=len(table))
+        table = table.append_column(f"a_rather_long_name_{place}", pa.array(values, mask=rng.random(len(table)) < 0.01 * place))
+    return table, ss.History(time="timestamp", every="1h", season="1d", random_state=0).update(table)

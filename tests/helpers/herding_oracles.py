@@ -47,6 +47,21 @@ def exhaustive(gram, z, energy, size):
     return min(variance(gram, z, energy, list(chosen)) for chosen in itertools.combinations(range(len(z)), size))
 
 
+def exchanged(gram, z, energy, chosen):
+    """Replace each point in turn by the candidate that is best beside the others, until none is better."""
+    chosen = list(chosen)
+    while True:
+        before = list(chosen)
+        for place in range(len(chosen)):
+            others = chosen[:place] + chosen[place + 1 :]
+            now = variance(gram, z, energy, chosen)
+            found = [np.inf if x in others else variance(gram, z, energy, [*others, x]) for x in range(len(z))]
+            if min(found) < now - 1e-6 * now:
+                chosen[place] = int(np.argmin(found))
+        if chosen == before:
+            return chosen
+
+
 def simplex_by_steps(gram, z, steps=200_000):
     """Minimise w^T K w - 2 z^T w on the simplex by exponentiated gradient: slow, and nothing but the definition."""
     w = np.full(len(z), 1.0 / len(z))

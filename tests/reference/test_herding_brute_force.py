@@ -8,6 +8,7 @@ import pytest
 import herding_oracles as oracles
 import supersample as ss
 from supersample.kernels import Cauchy, Function, Gaussian, Laplacian, Matern
+from supersample.selection.batch import weighting
 
 RNG = np.random.default_rng(11)
 POOL = RNG.normal(size=(150, 2))
@@ -181,6 +182,19 @@ def test_simplex_weights_are_the_best_of_the_simplex(name):
     loss = [u @ gram[np.ix_(part, part)] @ u - 2.0 * u @ z[part] for u in (w, slow)]
     assert loss[0] <= loss[1] + 1e-12
     np.testing.assert_allclose(w, slow, atol=1e-3)
+
+
+@pytest.mark.parametrize("kind", ["uniform", "free", "simplex"])
+def test_weights_of_all_points_are_the_last_of_the_path(kind, monkeypatch):
+    pool, _, kernel, gram, z, energy = problem("closed form")
+    part = np.arange(40)
+    solved = []
+    solve = weighting.simplex_weights
+    monkeypatch.setattr(weighting, "simplex_weights", lambda *args: solved.append(args) or solve(*args))
+    found = ss.quadrature_weights(pool[part], target=MIXTURE, kernel=kernel, kind=kind)
+    assert len(solved) == (kind == "simplex")  # one quadratic program, not one for each number of points
+    square = gram[np.ix_(part, part)]
+    np.testing.assert_allclose(found, weighting.weigh(kind, square, z[part], energy).weights, atol=1e-9)
 
 
 @pytest.mark.parametrize("method", [ss.herd, ss.sbq, ss.wkh, ss.frank_wolfe])

@@ -7,6 +7,8 @@ import pytest
 
 import herding_oracles as oracles
 import supersample as ss
+from engine_parts import chosen_locally
+from printed import geometric
 from supersample.kernels import Gaussian, Laplacian
 
 MIXTURE = ss.measures.GaussianMixture([1.0, 2.0], [[0.0, 0.0], [2.0, 1.0]], [np.eye(2), [[0.5, 0.2], [0.2, 0.4]]])
@@ -99,7 +101,7 @@ def test_proposition_2_approximate_submodularity():
     # The bound says something here: it is a tenth of what a single point gains.
     assert 4.0 * incoherence < 0.5 * max(value[(x,)] for x in range(9))
     assert 0.0 < worst < 4.0 * incoherence
-    # What follows for the greedy choice (Huszar and Duvenaud 2012, eq. 26): s(A_n) >= (1 - 1/e) max s - n 4 r.
+    # What follows for the greedy choice (Huszar and Duvenaud 2012, eq. 37): s(A_n) >= (1 - 1/e) max s - n 4 r.
     found = ss.sbq(pool, 4, target=target, kernel=Gaussian(1.0))
     for n in (1, 2, 3, 4):
         best = max(value[chosen] for chosen in itertools.combinations(range(9), n))
@@ -127,6 +129,85 @@ def test_theorem_2_geometric_rate_on_finitely_atomic_targets(method, seed):
         eigenvalues = np.linalg.eigvalsh(gram[np.ix_(union, union)])
         assert square <= energy * np.exp(-step * eigenvalues[0] / (4 * eigenvalues[-1])) + 1e-12
     assert found.mmd[-1] < 0.2 * np.sqrt(energy)
+
+
+@pytest.mark.parametrize("method", [ss.wkh, ss.sbq])
+@pytest.mark.parametrize("seed", range(10))
+def test_the_bound_of_a_selection_is_that_of_the_theorems(method, seed):
+    pool, target, kernel = atomic(seed)
+    gram, _, energy = embedded(pool, target, kernel)
+    found = method(pool, 12, target=target, kernel=kernel)
+    promised = found.bound(pool[:4], target=target)
+    least, most = geometric.constants(sorted({*range(4), *found.indices.tolist()}), gram)
+    assert (promised.least, promised.most) == (pytest.approx(least), pytest.approx(most))
+    assert promised.atoms == pytest.approx(0.0, abs=1e-7)
+    assert np.allclose(promised.mmd**2, [geometric.theorem_2(n, 4, least, most, energy) for n in range(1, len(found) + 1)])
+    assert (found.mmd <= promised.mmd + 1e-9).all()
+    # Beside atoms that do not make up the target, it is Theorem 1. Any atoms among the candidates will do.
+    others = found.bound(pool[6:8], target=target)
+    gram, z, energy = embedded(pool, target, kernel)
+    best = geometric.g_8([6, 7], geometric.weights([6, 7], z, gram), z, gram, energy)
+    least, most = geometric.constants(sorted({6, 7, *found.indices.tolist()}), gram)
+    assert np.allclose(
+        others.mmd**2, [geometric.theorem_1(n, 2, least, most, best, energy) for n in range(1, len(found) + 1)], rtol=1e-9
+    )
+    assert (found.mmd <= others.mmd + 1e-9).all()
+
+
+def test_the_bound_of_a_selection_needs_kernel_target_and_constant_diagonal():
+    pool, target, kernel = atomic(0)
+    found = ss.sbq(pool, 5, target=target, kernel=kernel)
+    with pytest.raises(ss.errors.InputError, match="target must be the measure or the points that the selection was made for"):
+        found.bound(pool[:4], target=None)
+    with pytest.raises(ss.errors.MismatchError, match="atoms must have 2 columns"):
+        found.bound(pool[:4, :1], target=target)
+    with pytest.raises(ss.errors.InputError, match="bound needs the kernel of the selection"):
+        ss.Selection(found.indices, found.points, found.weights, found.mmd).bound(pool[:4], target=target)
+    linear = ss.kernels.Function(lambda x, y: 1.0 + x @ y.T, name="linear")
+    with pytest.raises(ss.errors.InputError, match=r"constant k\(x, x\).*ss\.kernels\.Normalized"):
+        ss.sbq(pool, 3, target=target, kernel=linear).bound(pool[:2], target=target)
+    box = ss.measures.Uniform([-4.0, -4.0], [4.0, 4.0])
+    with pytest.raises(ss.errors.InputError, match=r"target must have a closed form for .* or be points, got Uniform"):
+        ss.sbq(pool, 3, target=box, kernel=ss.kernels.Cauchy(1.0), random_state=0).bound(pool[:2], target=box)
+
+
+@pytest.mark.parametrize("method", [ss.wkh, ss.sbq])
+@pytest.mark.parametrize("seed", range(5))
+def test_a_target_near_few_atoms(method, seed):
+    """Section 4.1 of Khanna et al. 2021: where MMD to r atoms is at most e, g falls as in Theorem 2, to 2 e at most."""
+    rng = np.random.default_rng(seed)
+    pool, atoms, kernel = atomic(seed)
+    near = ss.measures.Empirical(pool[:4] + 0.1 * rng.normal(size=(4, 2)), atoms.weights)
+    energy = near.energy(kernel)
+    square = energy + atoms.energy(kernel) - 2.0 * atoms.weights @ near.mean_embedding(kernel, pool[:4])
+    found = method(pool, 12, target=near, kernel=kernel)
+    promised = found.bound(pool[:4], target=near)
+    for step, g in enumerate(found.mmd**2, start=1):
+        printed = geometric.theorem_2(step, 4, promised.least, promised.most, energy, epsilon=np.sqrt(square))
+        assert g <= printed
+        # Theorem 1 with those atoms says more: their best weights are no farther than e, so e^2 takes the place of 2 e.
+        assert g <= promised.mmd[step - 1] ** 2 + 1e-12 <= printed
+    assert promised.atoms**2 <= square + 1e-12
+
+
+@pytest.mark.parametrize("method", ["wkh", "sbq"])
+def test_theorem_3_one_atom_on_several_machines(method):
+    """The part that holds the atom finds it in its first step, so the best of s + 1 is exact; the other parts are not."""
+    rng = np.random.default_rng(1)
+    kernel = Laplacian(1.0)
+    for seed in range(20):
+        pool = rng.uniform(-4, 4, size=(40, 2))
+        atom = int(rng.integers(40))
+        target = ss.measures.Empirical(pool[atom : atom + 1])
+        for steps in (1, 2, 3):
+            found = chosen_locally(
+                [pool[:10], pool[10:20], pool[20:30], pool[30:]], method, steps, target=target, kernel=kernel, random_state=seed
+            )
+            least, most = geometric.constants(sorted({atom, *found.indices.tolist()}), kernel(pool))
+            assert found.mmd[-1] ** 2 <= geometric.theorem_2(steps, 1, least, most, target.energy(kernel)) + 1e-12
+            assert found.mmd[-1] == pytest.approx(0.0, abs=1e-7)
+            assert found.indices.tolist() == [atom]
+            assert np.sort(found.runs)[2] > 0.1  # all but the part with the atom, and the union
 
 
 @pytest.mark.parametrize("method", [ss.wkh, ss.sbq])

@@ -114,6 +114,13 @@ def test_dependent_rows_are_noticed():
     assert independent.dependence_ == 1.0
 
 
+@pytest.mark.parametrize("change", [100, 150])
+def test_a_change_within_the_first_rows_is_found_in_the_end(change):
+    """It looks like dependence at first, and limits are not known until that is forgotten."""
+    (alarm,) = ss.ChangeDetector(random_state=0).update(stream(4_000, change, shift=3.0))
+    assert alarm.between[0] <= change <= alarm.between[1]
+
+
 def test_names_are_those_of_the_frame():
     frame = pd.DataFrame(stream(), columns=["load", "heat", "wind", "rain"])
     (alarm,) = ss.ChangeDetector(random_state=0).update(frame)

@@ -595,6 +595,15 @@ def both_sums():
     return {"added": (normal(3, 5, dtype=SINGLE), normal(3), normal(5), normal(3, seed=1), normal(5, seed=1))}
 
 
+def first_to_last():
+    cases = {}
+    for name, m in (("five points", 5), ("one point", 1)):
+        points = normal(m, 3)
+        root = np.linalg.cholesky(points @ points.T + np.eye(m))
+        cases[name] = (root, normal(m, 7), normal(m))
+    return cases
+
+
 CASES = {
     "anneal.anneal": anneal,
     "anneal.step_to": step_to,
@@ -637,6 +646,7 @@ CASES = {
     "pool.next_swap": next_swap,
     "residual.subtract": subtract,
     "residual.best": residual_best,
+    "rotation.first_to_last": first_to_last,
     "sketches.raise_registers": raise_registers,
     "sketches._seat": seat,
     "sketches.count_frequent": count_frequent,

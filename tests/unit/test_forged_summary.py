@@ -97,7 +97,7 @@ def test_nothing_changed_loads(data, tmp_path):
         (("stream", "reservoir", "features"), (0, 0), 1e30, "the reservoir has impossible features"),
         (("stream", "reservoir", "rows", "mantissas"), 0, -0.5, "not positive numbers"),
         (("stream", "background", "kept", "rows", "mantissas"), 0, np.nan, "not positive numbers"),
-        (("stream", "background", "kept", "rows", "exponents"), 0, 5_000, "not positive numbers"),
+        (("stream", "background", "kept", "rows", "exponents"), 0, 2**49, "not positive numbers"),
         (("stream", "background", "kept", "rows", "exponents"), 0, -(2**63), "not positive numbers"),
         (("stream", "background", "kept", "mantissas"), 0, np.nan, "the background sample is impossible"),
         (("stream", "background", "kept", "exponents"), 0, -1_000, "do not belong to their weights"),
@@ -114,7 +114,7 @@ def test_nothing_changed_loads(data, tmp_path):
         (("stream", "dependence", "counts"), 1, 9_000, "another number of rows"),
         (("stream", "dependence", "held"), -1, 9, "wait for impossible blocks"),
         (("stream", "dependence", "held"), slice(None), 1, "wait for impossible blocks"),
-        (("stream", "dependence", "exponent"), None, 5_000, "impossible scale"),
+        (("stream", "dependence", "exponent"), None, 2**49, "impossible scale"),
         (("stream", "dependence", "n_features"), None, 3, "of other rows"),
         # 2^exponent as a float64 is too large for it.
         (("stream", "moments", "counts"), 2, 2**62, "impossible scale"),

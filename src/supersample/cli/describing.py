@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 from supersample.cli.output import short_line, text_table
 
 if TYPE_CHECKING:
+    from supersample.history import History
     from supersample.profile import ColumnProfile
     from supersample.summary import Summary
 
@@ -19,8 +20,8 @@ _LAST = "min .. median .. max, or top"
 _LONGEST_NAME, _LEAST_ROOM = 24, 16
 
 
-def notes_text(summary: "Summary", most: int | None = MOST_NOTES) -> str:
-    """Return the notes of a summary, one a line, those of one kind together; nothing if there are none.
+def notes_text(summary: "Summary | History", most: int | None = MOST_NOTES) -> str:
+    """Return the notes of a summary or a history, one a line, those of one kind together; nothing if there are none.
 
     most: print this many lines at most, and count the others; None prints every note by itself.
     """

@@ -1,7 +1,7 @@
 """The command `supersample`, and how it ends: with results, with one line on what went wrong, or stopped by the user.
 
-Results go to standard output, all else to standard error. Exit status: 0 done, 1 drift found with --fail-on-drift, 2 bad usage
-or input, 130 stopped by Ctrl-C, 141 the pipe that reads the output was closed.
+Results go to standard output, all else to standard error. Exit status: 0 done, 1 drift found with --fail-on-drift or
+--fail-on-change, 2 bad usage or input, 130 stopped by Ctrl-C, 141 the pipe that reads the output was closed.
 """
 
 import os
@@ -23,6 +23,7 @@ __all__ = ["COMMANDS", "group"]
 COMMANDS = {
     "summarize": ("supersample.cli.summarize", "Find the rows that stand for a table."),
     "compare": ("supersample.cli.compare", "Do two data sets, or summaries, differ, and where?"),
+    "history": ("supersample.cli.history", "When did a stream change, and what?"),
     "merge": ("supersample.cli.merge", "Make one summary of several."),
     "show": ("supersample.cli.show", "Print what a saved summary says."),
     "report": ("supersample.cli.report", "Write the page of a saved summary."),
@@ -74,6 +75,7 @@ def group() -> None:
     supersample summarize taxi.parquet -o taxi.ss --report taxi.html
     supersample summarize today.csv --like taxi.ss -o today.ss
     supersample compare taxi.ss today.ss --fail-on-drift
+    supersample history 'logs/*.csv' --time when --every 1h --season 1d --report timeline.html
 
     Results go to standard output, messages and progress to standard error.
     """

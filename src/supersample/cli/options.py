@@ -10,8 +10,9 @@ from supersample.cli.interrupts import starting
 from supersample.errors import InputError
 
 __all__ = [
-    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "number_or_text", "page", "page_file", "parse_columns",
-    "parse_types", "progress", "quiet", "refuse_no_folder", "seed", "summary_file",
+    "FILE", "as_json", "bandwidth", "column_options", "column_settings", "history_folder", "number_or_text", "page",
+    "page_file", "parse_columns", "parse_types", "progress", "quiet", "refuse_no_folder", "seed", "summary_file",
+    "whole_or_text",
 ]  # fmt: skip
 
 #: A path to write to.
@@ -34,6 +35,21 @@ def page_file(_: click.Context, option: click.Parameter, path: Path | None) -> P
     return path
 
 
+def history_folder(_: click.Context, option: click.Parameter, path: Path | None) -> Path | None:
+    """Refuse a path that no history can be kept at, before anything is read."""
+    refuse_no_folder(option, path)
+    if path is None:
+        return None
+    if path.exists() and not path.is_dir():
+        raise click.BadParameter(f"{str(path)!r} is a file, and a history is a folder; choose another name", param=option)
+    if path.is_dir() and any(path.iterdir()):
+        with starting():
+            from supersample.history.folder import MAIN
+        if not (path / MAIN).exists():
+            raise click.BadParameter(f"the folder {str(path)!r} holds something else; name a new one", param=option)
+    return path
+
+
 def bandwidth(_: click.Context, option: click.Parameter, value: str | None) -> float | str | None:
     """Read a number, or the word median."""
     if value is None or value == "median":
@@ -50,6 +66,11 @@ def number_or_text(_: click.Context, __: click.Parameter, value: str | None) -> 
         return None if value is None else float(value)
     except ValueError:
         return value
+
+
+def whole_or_text(_: click.Context, __: click.Parameter, value: str | None) -> int | str | None:
+    """Read a whole number where there is one; anything else stays text, as durations are."""
+    return int(value) if value is not None and value.isdecimal() else value
 
 
 def refuse_no_folder(option: click.Parameter, path: Path | None) -> None:

@@ -15,7 +15,7 @@ from supersample.engines.protocol import Engine
 from supersample.errors import InputTypeError
 from supersample.records.sources.clusters import engine_of
 
-__all__ = ["herd", "sbq", "summarize", "wkh"]
+__all__ = ["frank_wolfe", "herd", "sbq", "summarize", "wkh"]
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -58,6 +58,7 @@ def _summarizing(engine: Engine, frame: Any, options: Mapping[str, Any]) -> summ
 
 
 summarize = _dispatched(summary.summarize, _summarizing)
+frank_wolfe = _dispatched(selection.frank_wolfe, _selecting("frank_wolfe"))
 herd = _dispatched(selection.herd, _selecting("herd"))
 sbq = _dispatched(selection.sbq, _selecting("sbq"))
 wkh = _dispatched(selection.wkh, _selecting("wkh"))

@@ -16,12 +16,12 @@ from supersample.engines.partition_tasks import naming
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.records.encoding.values import numbers_of
 from supersample.records.sources import open_source
-from supersample.selection import Selection, herd, sbq, wkh
+from supersample.selection import Selection, frank_wolfe, herd, sbq, wkh
 from supersample.selection.stream.plan import Plan
 
 __all__ = ["METHODS", "arrays_of", "bytes_of", "choose_from", "deal_out", "embed", "matrix", "moments_of"]
 
-METHODS = {"herd": herd, "sbq": sbq, "wkh": wkh}
+METHODS = {"frank_wolfe": frank_wolfe, "herd": herd, "sbq": sbq, "wkh": wkh}
 _FIELDS = ("totals", "errors", "partials", "counts")
 
 

@@ -57,6 +57,8 @@ def _cluster(home: EngineHome, frame: Any) -> Cluster:
 
 def _blocks(maps: bytes, index: int, rows: Any) -> bytes:
     """Return the blocks of a partition, each after its number and its length, and the number of rows without a time."""
+    if rows is None:  # a partition without rows
+        return _LENGTH.pack(0)
     state = maps_of(maps)
     options = state.request.options
     with naming(index):

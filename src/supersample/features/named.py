@@ -23,7 +23,7 @@ M = TypeVar("M", bound=FeatureMap)
 
 #: Least numbers of features of each kind; "auto" has landmarks and residual features, in this proportion if told how many.
 _FOURIER, _LANDMARKS, _RESIDUAL = 512, 112, 64
-#: To select M points, landmarks are added until they leave this much over M of k(x, x) (docs/decisions/032). At most as many as
+#: To select M points, landmarks are added until they leave this much over M of k(x, x) (docs/decisions/036). At most as many as
 #: points, and this many at most; Fourier features likewise.
 _UNSPANNED = 20.0
 _MOST_LANDMARKS, _MOST_FOURIER = 1300, 2048

@@ -1,5 +1,6 @@
 """An alarm: when a stream changed, how sure that is, and what changed."""
 
+import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -49,12 +50,18 @@ class Alarm:
         """The names of the columns that show the change by themselves: those with a p-value of at most 1%."""
         return tuple(each.name for each in self.columns if each.pvalue <= _LEVEL)
 
+    @property
+    def changed_pairs(self) -> tuple[PairChange, ...]:
+        """The pairs of columns that go together otherwise since the change: those with a p-value of at most 1%."""
+        return tuple(each for each in self.pairs if each.pvalue <= _LEVEL)
+
     def in_words(self) -> str:
         """Say what changed."""
         if self.kind == "volume":
-            return f"{amount(self.mmd)} times as many rows"
-        told = [f"{each.name} {each.what}" for each in self.columns if each.pvalue <= _LEVEL]
-        told += [each.in_words() for each in self.pairs if each.pvalue <= _LEVEL]
+            some = f"{amount(self.mmd)} times as many rows" if math.isfinite(self.mmd) else "rows again, after none"
+            return some if self.mmd > 0 else "no rows any more"
+        told = [f"{each.name} {each.what}" for each in self.columns if each.name in self.changed]
+        told += [each.in_words() for each in self.changed_pairs]
         more = f"; {len(told) - _TOLD} more" if len(told) > _TOLD else ""
         return "; ".join(told[:_TOLD]) + more if told else "no column shows it by itself yet"
 

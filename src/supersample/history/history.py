@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import UTC, date, datetime, timedelta
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -43,7 +44,7 @@ from supersample.summary.state import Request, WarmUp
 from supersample.summary.summarizing import Options, check_seconds, first_state
 from supersample.summary.summary import Summary
 
-__all__ = ["History", "Period"]
+__all__ = ["History", "Period", "notes_of", "state_of"]
 
 
 @dataclass(frozen=True)
@@ -79,8 +80,9 @@ class _Waiting:
         """Return the history after more rows."""
         assert self.schema is not None
         after = replace(self, batches=(*self.batches, conformed(self.request.options.rest(batch), self.schema)))
-        return after if after.n_seen < WARM_UP else after.settled()
+        return after if after.n_seen < WARM_UP else after.settled
 
+    @cached_property
     def settled(self) -> Timeline:
         """Return the history with encoding and features fixed by the rows that wait."""
         rows = pa.Table.from_batches(self.batches)
@@ -228,7 +230,7 @@ class History:
         engine, state = importlib.import_module("supersample.engines.histories"), self._state
         if isinstance(state, _Waiting):
             if state.batches:
-                state = state.settled()
+                state = state.settled
             elif state.empty is not None and state.empty.maps is not None:
                 state = timeline.init(state.rules, state.empty.request, state.empty.schema, state.empty.maps)
             else:
@@ -314,15 +316,20 @@ class History:
 
     @property
     def alarms(self) -> tuple[Alarm, ...]:
-        """The alarms raised so far, the first one first."""
-        state = self._state
-        return () if isinstance(state, _Waiting) else tuple(_shown(each, state.rules) for each in state.alarms)
+        """The alarms raised so far, the first one first.
+
+        Of the first 5,000 rows they are those of an encoding learned from fewer rows, and may change until it is fixed.
+        """
+        if self.n_seen == 0:
+            return ()
+        state = self._ready()
+        return tuple(_shown(each, state.rules) for each in state.alarms)
 
     @property
     def evidence(self) -> float:
         """The evidence of a change after the last closed block, over the line at which an alarm is raised."""
-        state = self._state
-        return 0.0 if isinstance(state, _Waiting) or not len(state.ticks.starts) else float(state.ticks.evidence[-1])
+        found = self._ready().ticks.evidence if self.n_seen else np.empty(0)
+        return float(found[-1]) if len(found) else 0.0
 
     @property
     def blocks(self) -> pa.Table:
@@ -341,14 +348,17 @@ class History:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What there is to know about the times of the rows."""
-        state = self._ready()
-        name = state.rules.time
-        told = (
-            ("late rows", state.n_late, "came after their block was closed; alarms did not see them"),
-            ("no time", state.n_untimed, "had no time, and went to the block of the latest time seen"),
-            ("times ahead", state.n_ahead, "were far ahead of all rows before, and did not move the clock until others agreed"),
-        )
-        return tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
+        return notes_of(self._ready())
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+        """Write a self-contained page along time for the browser and return its path; a page that is there is replaced.
+
+        It shows the evidence with the alarms, rows, missing values and the course of each column, and for every alarm what
+        changed and rows of before and after. Any two ranges can be compared on the page.
+        """
+        # `report` is a later layer that this one must not depend on, so it is imported only here.
+        written: Path = importlib.import_module("supersample.report").write_history(self, path, title=title)
+        return written
 
     def between(self, start: Any = None, end: Any = None) -> Period:
         """Return the summary of a range: of all blocks that have at least half of their span in it.
@@ -415,7 +425,7 @@ class History:
             return state
         if state.n_seen == 0:
             raise InputError("the history has seen no rows; update it with some first")
-        return state.settled()
+        return state.settled
 
 
 def _taken(state: Timeline, batch: pa.RecordBatch) -> Timeline:
@@ -517,6 +527,22 @@ def _times(values: Sequence[float], rules: Rules) -> pa.Array:
 def _shown(alarm: Alarm, rules: Rules) -> Alarm:
     first, last = (_time(each, rules) for each in alarm.between)
     return replace(alarm, at=_time(alarm.at, rules), change=_time(alarm.change, rules), between=(first, last))
+
+
+def state_of(history: History) -> Timeline:
+    """Return the state of a history at this moment."""
+    return history._ready()
+
+
+def notes_of(state: Timeline) -> tuple[Note, ...]:
+    """Return what there is to know about the times of the rows."""
+    name = state.rules.time
+    told = (
+        ("late rows", state.n_late, "came after their block was closed; alarms did not see them"),
+        ("no time", state.n_untimed, "had no time, and went to the block of the latest time seen"),
+        ("times ahead", state.n_ahead, "were far ahead of all rows before, and did not move the clock until others agreed"),
+    )
+    return tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
 
 
 def _asked(state: Timeline | _Waiting) -> dict[str, Any]:

@@ -232,8 +232,15 @@ def _looked(state: Watch, sample: Sample, seed: Seed) -> Watch:
         limits.append(asymptotic_limits(rows, found, state.probability, seed.child(place)))
     after = replace(state, next_look=2.0 * state.n_rows)
     if not known and state.limits.size == 0:
-        return after
+        # A change within the first rows looks like dependence, too: the next look is at what comes from now on.
+        return _forgotten(after) if max(factors) > 1.0 else after
     return replace(after, factors=np.array(factors), limits=np.array(limits))
+
+
+def _forgotten(state: Watch) -> Watch:
+    """Return the watch without what it knows of dependence."""
+    names = ("squares", "counts", "held", "busy")
+    return replace(state, **{name: np.zeros_like(getattr(state, name)) for name in names})
 
 
 def _scanned(state: Watch, tick_sums: Floats, tick_sizes: Floats, phases: Indices) -> tuple[Watch, Floats]:

@@ -18,7 +18,7 @@ from supersample.report.numbers import shares_of
 from supersample.report.shapes import Shape, shape_of
 from supersample.summary.notes import Note
 
-__all__ = ["Bar", "ColumnCard", "Statistic", "cards_of"]
+__all__ = ["Bar", "ColumnCard", "Statistic", "cards_of", "shown_by_value"]
 
 #: Cards on the page; further columns are counted.
 MOST_CARDS = 500
@@ -107,7 +107,7 @@ def _card(
     links: tuple[Link, ...],
 ) -> ColumnCard:
     """Make one card; the prototypes come with their weights."""
-    by_value, (rows, weights) = _by_value(column), prototypes
+    by_value, (rows, weights) = shown_by_value(column), prototypes
     values = floats_of(column, rows) if column.numbers is not None else np.empty(0)
     # Only columns in the kernel are matched by the prototypes; of the others, those with a few values may still be.
     shape = None
@@ -136,7 +136,7 @@ def _one(table: pa.Table, column: ColumnProfile) -> pa.Array:
     return whole if isinstance(whole, pa.Array) else whole.chunk(0)
 
 
-def _by_value(column: ColumnProfile) -> bool:
+def shown_by_value(column: ColumnProfile) -> bool:
     """Return whether a column is shown by its values, and not as a distribution."""
     if column.frequent is None or column.form.clock:
         return False

@@ -6,19 +6,24 @@ import os
 from collections.abc import Callable, Mapping
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 from supersample._files import as_path, write_atomically
 from supersample.errors import InputError
+from supersample.history import History
 from supersample.report.charts import distribution_chart, map_chart, trace_chart
 from supersample.report.column_charts import shape_chart
 from supersample.report.comparison_view import ComparisonView, view_of_comparison
 from supersample.report.palette import css_variables
 from supersample.report.panels import PANELS, Panel
 from supersample.report.rendering import environment
+from supersample.report.timeline import HistoryView, view_of_history
+from supersample.report.timeline.charts import course_charts, evidence_plot, missing_plot, rows_plot
+from supersample.report.timeline.embedded import script_json
 from supersample.report.view import SummaryView, view_of
 from supersample.summary import Comparison, Summary
 
-__all__ = ["render_comparison", "render_summary", "write_comparison", "write_report"]
+__all__ = ["render_comparison", "render_history", "render_summary", "write_comparison", "write_history", "write_report"]
 
 
 def write_report(summary: Summary, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
@@ -43,6 +48,11 @@ def write_comparison(
     names: what the two sides are called; the names of their files unless given, "left" and "right" for tables in memory.
     """
     return _write(path, lambda: render_comparison(view_of_comparison(left, right, title, comparison, names)))
+
+
+def write_history(history: History, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
+    """Write the page of a history along time, and return its path; at most some 500 spans of time are in it."""
+    return _write(path, lambda: render_history(view_of_history(history, title)))
 
 
 def _write(path: str | os.PathLike[str], render: Callable[[], str]) -> Path:
@@ -78,10 +88,27 @@ def render_comparison(view: ComparisonView) -> str:
     return _render("comparison.html.j2", view, charts, {})
 
 
+def render_history(view: HistoryView) -> str:
+    """Return the page of a history."""
+    charts: dict[str, Any] = {
+        "evidence": evidence_plot(view),
+        "rows": rows_plot(view),
+        "missing": missing_plot(view),
+        "courses": [course_charts(each, view) for each in view.courses],
+    }
+    return _render("history.html.j2", view, charts, {}, "timeline", data=script_json(view.embedded))
+
+
 def _render(
-    template: str, view: SummaryView | ComparisonView, charts: dict[str, str | list[str]], panels: Mapping[str, Panel]
+    template: str,
+    view: SummaryView | ComparisonView | HistoryView,
+    charts: Mapping[str, Any],
+    panels: Mapping[str, Panel],
+    *more: str,
+    data: str = "",
 ) -> str:
-    script = _text("page.js")
+    """Fill a template. more: names of further scripts and styles. data: what scripts read, as JSON."""
+    script = "\n".join(_text(f"{name}.js") for name in ("page", *more))
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode("ascii")
     return (
         environment()
@@ -92,7 +119,8 @@ def _render(
             panels=panels,
             script=script,
             script_hash=digest,
-            style=_text("style.css"),
+            style="\n".join(_text(f"{name}.css") for name in ("style", *more)),
+            data=data,
             light=css_variables(dark=False),
             dark=css_variables(dark=True),
         )

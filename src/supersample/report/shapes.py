@@ -12,7 +12,7 @@ from supersample._typing import Floats
 from supersample.profile import ColumnProfile
 from supersample.profile.wording import value_text
 
-__all__ = ["Axis", "Shape", "axis_of", "compact", "counted_in", "shape_of", "spread_over"]
+__all__ = ["Axis", "Shape", "axis_of", "class_counts", "compact", "counted_in", "shape_of", "spread_over"]
 
 #: Classes of a distribution.
 CLASSES = 32
@@ -48,6 +48,18 @@ class Axis(NamedTuple):
         placed: Floats = (self._bent(np.clip(values, self.low, self.high)) - low) / (high - low)
         return np.clip(placed, 0.0, 1.0)
 
+    def values(self, places: Floats) -> Floats:
+        """Return the values at places of the axis: what `place` takes to them."""
+        low, high = (float(self._bent(np.array(end))) for end in (self.low, self.high))
+        bent = low + np.asarray(places) * (high - low)
+        if self.kind == "log":
+            found = np.exp(bent)
+        elif self.kind == "symlog":
+            found = self.centre + self.scale * np.sinh(bent)
+        else:
+            found = bent * (max(abs(self.low), abs(self.high)) or 1.0)
+        return np.clip(found, self.low, self.high)
+
     def _bent(self, values: Floats) -> Floats:
         if self.kind == "log":
             return np.asarray(np.log(values))
@@ -82,17 +94,27 @@ def shape_of(column: ColumnProfile, values: Floats, weights: Floats) -> Shape | 
         return None
     axis, n_classes = axis_of(column)
     edges = np.linspace(0.0, 1.0, n_classes + 1)
-    if column.frequent.exact:
-        held = np.array([column.form.number(value) for value in column.frequent.values])
-        finite = np.isfinite(held)
-        counts = counted_in(axis.place(held[finite]), edges, column.frequent.counts[finite].astype(np.float64))
-    else:
-        low, high = (axis.place(each) for each in column.numbers.histogram.edges())
-        counts = spread_over(low, high, column.numbers.histogram.counts.astype(np.float64), edges)
+    counts = class_counts(column, axis, n_classes)
     drawn = np.isfinite(values)
     second = counted_in(axis.place(values[drawn]), edges, weights[drawn])
     first = counts / max(1, column.rows)
     return Shape(tuple(first.tolist()), tuple(second.tolist()), _ticks(axis, column), _scale_words(axis, column))
+
+
+def class_counts(column: ColumnProfile, axis: Axis, n_classes: int) -> Floats:
+    """Return how many finite values of a column lie in each class of an axis, which may be that of more rows.
+
+    They are exact where the profile holds all values; else a bucket of it that two classes share is split by width.
+    """
+    if column.numbers is None or column.frequent is None or not column.numbers.moments.count:
+        return np.zeros(n_classes)
+    edges = np.linspace(0.0, 1.0, n_classes + 1)
+    if column.frequent.exact:
+        held = np.array([column.form.number(value) for value in column.frequent.values])
+        finite = np.isfinite(held)
+        return counted_in(axis.place(held[finite]), edges, column.frequent.counts[finite].astype(np.float64))
+    low, high = (axis.place(each) for each in column.numbers.histogram.edges())
+    return spread_over(low, high, column.numbers.histogram.counts.astype(np.float64), edges)
 
 
 def axis_of(column: ColumnProfile) -> tuple[Axis, int]:

@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 
 from supersample._notebook import notebook_html
-from supersample._typing import Floats, Indices, Points
+from supersample._typing import Floats, Indices, Points, PointsLike
+from supersample.errors import InputError
 from supersample.kernels import Kernel
+from supersample.selection.batch.candidates import TargetLike
+from supersample.selection.batch.rates import GreedyBound, greedy_bound
 
 __all__ = ["Critique", "Selection"]
 
@@ -38,6 +41,33 @@ class Selection:
     def __len__(self) -> int:
         """Count the points."""
         return int(self.indices.size)
+
+    def bound(self, atoms: PointsLike, *, target: TargetLike) -> GreedyBound:
+        """Return the bound on the MMD that greedy selection guarantees, beside the best weights on some `atoms`.
+
+        For `wkh` and `sbq` with free weights, and any r atoms among the candidates, the squared MMD with n points is at most
+        (1 - e) g + e E, where g is the squared MMD of the atoms with their best weights, E = E k(x, x') of the target and
+        e = exp(-n m / (r M)), with m and M the extreme eigenvalues of the kernel matrix of atoms and points (Khanna, Hodgkinson
+        and Mahoney 2021, Theorem 1; with g = 0 Theorem 2). m is measured here. It is small where points are close to each
+        other, and the bound then hardly below sqrt(E): it explains a rate, and plans nothing. It says nothing of other weights.
+
+        atoms: rows among the candidates, such as those of a target with few points, or the best choice known. target: that of
+        the selection. The kernel must have constant k(x, x) (`ss.kernels.Normalized`). O((m + r)^3) time.
+
+        The result has `mmd`, the bound with the first one, two, ... points, `atoms`, the square root of g, and `least` and
+        `most`, which are m and M.
+
+        >>> import numpy as np
+        >>> import supersample as ss
+        >>> grid, atoms = np.arange(20.0)[:, None], [[3.0], [7.0], [15.0]]
+        >>> found = ss.sbq(grid, 3, target=atoms, kernel=ss.kernels.Gaussian(1.0))
+        >>> promised = found.bound(atoms, target=atoms)
+        >>> found.mmd.round(3), promised.mmd.round(3), promised.atoms
+        (array([0.471, 0.333, 0.   ]), array([0.489, 0.414, 0.35 ]), 0.0)
+        """
+        if self.kernel is None:
+            raise InputError("bound needs the kernel of the selection, and this one was made by hand; select with sbq or wkh")
+        return greedy_bound(self.points, self.kernel, atoms, target)
 
     def __str__(self) -> str:
         """Return the number of points, their MMD to the target and their weights in words."""

@@ -42,6 +42,11 @@ class Picked:
         self.rows[len(self.indices)] = row
         self.indices.append(index)
 
+    def put(self, space: CandidateSpace, place: int, index: int) -> None:
+        """Put a candidate in the place of a point."""
+        self.moved -= not np.array_equal(self.rows[place], space.row(self.indices[place]))
+        self.rows[place], self.indices[place] = space.row(index), index
+
     @property
     def points(self) -> Floats:
         """The points so far."""

@@ -63,6 +63,7 @@ def frank_wolfe(
     continues from its weights, and m counts its steps. Only the end of its path is known for another kernel or target, or if
     the path is an estimate with another random_state; every step of resume then shows that end. For fixed steps its weights
     must be those of such steps.
+    On a cluster (Dask, Spark) each part takes m steps, and the last run, from the union of their points, m steps again.
     O(N d) for each step after z and O(N + m^2) memory; fully-corrective O(N m) memory.
 
     >>> import numpy as np

@@ -6,12 +6,15 @@ from scipy import linalg
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
+from supersample._validation import check_flag
+from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.selection.batch.assemble import assemble, begin, check_options
 from supersample.selection.batch.candidates import TargetLike, build
 from supersample.selection.batch.continuous import ascend
+from supersample.selection.batch.exchange import exchanged
 from supersample.selection.batch.herding import lengths
 from supersample.selection.batch.residual import CLEAR, ExactResidual, residual_of
 from supersample.selection.batch.weighting import Weighting
@@ -36,6 +39,7 @@ def sbq(
     replace: bool = False,
     features: FeatureMap | None = None,
     refine: bool = False,
+    exchange: bool = False,
     random_state: RandomState = None,
 ) -> Selection:
     """Select m candidates by sequential Bayesian quadrature: each lowers the variance of the integral most.
@@ -54,6 +58,12 @@ def sbq(
     Arguments as for `herd`; weighting: "free" by default. O(N (d + n)) for point n after z, O(N m) memory; with features
     O(N D) a point and O(N D) memory.
 
+    exchange: afterwards replace points, one place after the other, by the candidate that lowers the MMD of free weights most
+    beside all the others, until none does (a greedy choice is never taken back otherwise; the future work of section 8.1
+    there). That is done from these points and from as many of `herd`, and the set that ends nearer is returned. The path is
+    that of the points in their places: only its last value is meant to be low. O(N m^2) for each sweep over the places, usually
+    three to ten, and O(N m) memory.
+
     >>> import numpy as np
     >>> import supersample as ss
     >>> grid = np.linspace(-3.0, 3.0, 61)[:, None]
@@ -61,7 +71,7 @@ def sbq(
     >>> found.points[:, 0].round(1) + 0.0, found.mmd.round(3)
     (array([ 0. , -1.6,  1.4]), array([0.278, 0.209, 0.056]))
     """
-    options = (target, kernel, bandwidth, weighting, resume, replace, features, refine, random_state)
+    options = (target, kernel, bandwidth, weighting, resume, replace, features, refine, exchange, random_state)
     return _select(candidates, m, *options, by_variance=True)
 
 
@@ -78,13 +88,14 @@ def wkh(
     replace: bool = False,
     features: FeatureMap | None = None,
     refine: bool = False,
+    exchange: bool = False,
     random_state: RandomState = None,
 ) -> Selection:
     """Select m candidates by weighted kernel herding: the linear criterion on the residual, with all weights refitted.
 
     The next point is argmax_x |<mu - sum_i w_i phi(x_i), phi(x)>| = argmax_x |zr(x)|, then w = K^-1 z (Khanna, Hodgkinson and
     Mahoney 2021, Algorithm 1). Their eq. 5 prints another factor before z; their proofs use this criterion. Unlike `sbq`, the
-    criterion is not divided by R(x), the part of a candidate that is new. Everything else is as in `sbq`.
+    criterion is not divided by R(x), the part of a candidate that is new. Everything else is as in `sbq`, `exchange` included.
 
     Costs N kernel values for each point of the target to compute z, then O(N (d + n)) for point n, and O(N m) memory; with
     features O(N D) a point and O(N D) memory.
@@ -96,7 +107,7 @@ def wkh(
     >>> found.points[:, 0].round(1) + 0.0
     array([ 0. , -1.7,  1.6])
     """
-    options = (target, kernel, bandwidth, weighting, resume, replace, features, refine, random_state)
+    options = (target, kernel, bandwidth, weighting, resume, replace, features, refine, exchange, random_state)
     return _select(candidates, m, *options, by_variance=False)
 
 
@@ -111,11 +122,16 @@ def _select(
     replace: bool,
     features: FeatureMap | None,
     refine: bool,
+    exchange: bool,
     random_state: RandomState,
     *,
     by_variance: bool,
 ) -> Selection:
     kind = check_options(weighting, "free", refine=refine, replace=replace)
+    if check_flag(exchange, "exchange") and refine:
+        raise InputError(
+            "exchange=True puts candidates in the places of points, and refine=True moves points off; set one of them"
+        )
     seed = as_seed(random_state)
     space = build(candidates, target, kernel, bandwidth, features, seed)
     count, chosen = begin(space, m, resume, refine=refine, replace=replace)
@@ -142,6 +158,8 @@ def _select(
             row = _polished(residual, row, by_variance)
         residual.add(row, best if np.array_equal(row, space.row(best)) else None)
         chosen.add(space, best, row)
+    if exchange:
+        chosen = exchanged(space, chosen, resume, residual.energy)
     return assemble(space, chosen, kind, candidates, seed, note)
 
 

@@ -12,7 +12,7 @@ from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.candidates import TargetLike, as_measure, drawn_where_open
-from supersample.selection.batch.weighting import WEIGHTINGS, Weighting, weigh
+from supersample.selection.batch.weighting import WEIGHTINGS, Weighting, weights_of
 
 __all__ = ["quadrature_weights"]
 
@@ -53,4 +53,4 @@ def quadrature_weights(
     measure, _ = drawn_where_open(measure, with_scale, as_seed(random_state))
     if isinstance(measure, Empirical):
         measure = measure.by_points()  # weights of exact kernel values and approximate z would be noise
-    return weigh(kind, with_scale(rows), measure.mean_embedding(with_scale, rows), 0.0).weights
+    return weights_of(kind, with_scale(rows), measure.mean_embedding(with_scale, rows))

@@ -9,7 +9,7 @@ from scipy import linalg
 from supersample._typing import Floats, Indices
 from supersample._validation import choose
 
-__all__ = ["WEIGHTINGS", "Weighed", "Weighting", "free_weights", "path_weights", "simplex_weights", "weigh"]
+__all__ = ["WEIGHTINGS", "Weighed", "Weighting", "free_weights", "path_weights", "simplex_weights", "weigh", "weights_of"]
 
 Mask = npt.NDArray[np.bool_]
 Weighting = Literal["uniform", "free", "simplex"]
@@ -48,6 +48,13 @@ def weigh(kind: str, gram: Floats, z: Floats, energy: float) -> Weighed:
     table = path_weights(kind, gram, z)
     squares = energy - 2.0 * table @ z + np.einsum("ij,jk,ik->i", table, gram, table, optimize=True)
     return Weighed(table[-1], np.asarray(squares), np.empty(0, dtype=np.int64))
+
+
+def weights_of(kind: str, gram: Floats, z: Floats) -> Floats:
+    """Return the weights of one kind of all points, without those of the first one, two, ... points. O(m^3)."""
+    if kind == "uniform":
+        return np.full(z.size, 1.0 / z.size)
+    return free_weights(gram, z)[0] if kind == "free" else simplex_weights(gram, z)
 
 
 def path_weights(kind: str, gram: Floats, z: Floats) -> Floats:

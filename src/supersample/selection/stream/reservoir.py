@@ -18,7 +18,7 @@ from supersample.kernels import Kernel
 from supersample.selection.stream.projection_tree import Tree, build
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Offered", "Reservoir", "shadows_of"]
+__all__ = ["Dropped", "Offered", "Reservoir", "shadows_of"]
 
 Singles = npt.NDArray[np.float32]
 

@@ -1,0 +1,1 @@
+"""Change detectors of ours beside those of river, frouros and alibi-detect, at one nominal run length."""
