@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.speed import (
     adaptive,
+    blobs,
     comparing,
     criticisms,
     crossover,
@@ -16,6 +17,7 @@ from benchmarks.speed import (
     floor,
     herding,
     long_stream,
+    many_points,
     maps,
     memory,
     merging,
@@ -27,12 +29,14 @@ from benchmarks.speed import (
     summarizing,
     thinning,
     tree_search,
+    wide_rows,
 )
 from benchmarks.speed.report import Benchmark, Context, print_caveats, print_result, surroundings, write_json
 
 _MODULES = (
     discrepancy, maps, permutations, floor, memory, embedding, stream, thinning, order, ridge, adaptive, passes, tree_search,
     crossover, long_stream, merging, criticisms, summarizing, comparing, engines, herding, first_use,
+    many_points, wide_rows, blobs,
 )  # fmt: skip
 #: Benchmarks by the name of their module, in the order in which they run.
 BENCHMARKS: dict[str, Benchmark] = {module.__name__.rpartition(".")[2]: module.BENCHMARK for module in _MODULES}

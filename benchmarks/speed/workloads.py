@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from supersample._typing import Floats, Indices
 
-__all__ = ["BANDWIDTH", "ORDERS", "D", "Order", "arranged", "mixture", "two_samples"]
+__all__ = ["BANDWIDTH", "ORDERS", "D", "Order", "arranged", "clustered_directions", "mixture", "two_samples"]
 
 D = 16
 #: About the median distance between rows of a standard normal sample in D dimensions.
@@ -47,3 +47,19 @@ def arranged(points: Floats, labels: Indices, order: Order) -> Floats:
         return points
     keys = points[:, 0] if order == "by coordinate" else labels.astype(np.float64)
     return np.asarray(points[np.argsort(keys, kind="stable")])
+
+
+def clustered_directions(seed: int, n: int, width: int, clusters: int = 100) -> npt.NDArray[np.float32]:
+    """Return n unit vectors around random directions, like embeddings of texts: shares are Dirichlet(1).
+
+    Noise has a spectrum that falls with the square root, and as large a norm as the direction.
+    """
+    generator = np.random.default_rng([width, seed, clusters])
+    centres = generator.standard_normal((clusters, width), dtype=np.float32)
+    centres /= np.linalg.norm(centres, axis=1, keepdims=True)
+    scales = 1.0 / np.sqrt(1.0 + np.arange(width))
+    points = generator.standard_normal((n, width), dtype=np.float32)
+    points *= (scales / np.linalg.norm(scales)).astype(np.float32)
+    points += centres[generator.choice(clusters, n, p=generator.dirichlet(np.ones(clusters)))]
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    return points

@@ -193,3 +193,22 @@ def swap_descent(gram, pull, start, least):
             chosen[slot], quiet = row, 0
         slot = (slot + 1) % m
     return chosen
+
+
+def exchange_round(gram, pull, start, order, block, least):
+    """One round of exchange by blocks: rows that gain before their block are offered again one by one, all from scratch."""
+    chosen, size = list(start), len(start)
+
+    def gains(row):
+        now = size * size * discrepancy(gram, pull, chosen)
+        return np.array(
+            [now - size * size * discrepancy(gram, pull, [*chosen[:j], row, *chosen[j + 1 :]]) for j in range(size)]
+        )
+
+    for first in range(0, len(order), block):
+        likely = [row for row in order[first : first + block] if gains(row).max() > least]
+        for row in likely:
+            each = gains(row)
+            if each.max() > least:
+                chosen[int(np.argmax(each))] = int(row)
+    return chosen

@@ -1,12 +1,15 @@
 """Feature maps: a row's features depend on that row alone, to the bit, and on nothing but parameters and seed."""
 
+import pickle
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import supersample as ss
-from supersample.features import products
+from supersample import _products as products
+from supersample.kernels.singles import single_against
 
 N = 900
 
@@ -103,24 +106,60 @@ def test_paired_form_has_constant_length(n_pairs, width, fastfood, factor):
     np.testing.assert_allclose(lengths, kernel.k0, rtol=2e-7)  # the amplitude is a float32 number in either dtype
 
 
-@pytest.mark.parametrize("trusted", [{"float32", "float64"}, {"float64"}, set()])
+WAYS = {
+    "whole": {("float32", 0), ("float64", 0)},
+    "between zeros": {("float32", 16), ("float64", 0)},
+    "float64": {("float64", 0)},
+    "row by row": set(),
+}
+
+
+@pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_products_do_without_a_blas_whose_rows_depend_on_their_place(trusted, dtype, monkeypatch):
-    monkeypatch.setattr(products, "_is_row_independent", lambda name, shape, by_rows: name in trusted)
+@pytest.mark.parametrize("triangular", [False, True])
+@pytest.mark.parametrize("columns", [30, 700])
+def test_products_do_without_a_blas_whose_rows_depend_on_their_place(way, dtype, triangular, columns, monkeypatch):
+    trusted = WAYS[way]
+    monkeypatch.setattr(products, "_is_row_independent", lambda name, shape, by_rows, frame: (name, frame) in trusted)
     rng = np.random.default_rng(0)
-    rows, matrix = rng.normal(size=(384, 40)).astype(dtype), rng.normal(size=(40, 30)).astype(dtype)
-    found, given = products.row_product(rows, matrix), np.empty((384, 30), dtype=dtype)
-    products.row_product(rows, matrix, given)
+    rows, matrix = rng.normal(size=(384, 700)).astype(dtype), rng.normal(size=(700, columns)).astype(dtype)
+    matrix = np.triu(matrix) if triangular else matrix
+    multiply = products.RowProduct(matrix)
+    found, given = multiply(rows), np.empty((384, columns), dtype=dtype)
+    multiply(rows, given)
     assert found.dtype == dtype
     np.testing.assert_allclose(found, rows.astype(float) @ matrix.astype(float), rtol=1e-4, atol=1e-4)
     assert given.tobytes() == found.tobytes()
+    assert pickle.loads(pickle.dumps(multiply))(rows).tobytes() == found.tobytes()
 
 
 def test_a_blas_whose_rows_depend_on_their_place_is_noticed(monkeypatch):
     def uneven(left, right, out=None):
         product = (left.astype(np.float64) @ right).astype(left.dtype)
-        product[6::12] = np.nextafter(product[6::12], np.inf)
+        product[6::12, :8] = np.nextafter(product[6::12, :8], np.inf)
         return product
 
     monkeypatch.setattr(products.np, "matmul", uneven)
     assert not products._is_row_independent.__wrapped__("float32", (40, 30), by_rows=True)
+    assert products._is_row_independent.__wrapped__("float32", (40, 62), by_rows=True, frame=16)
+
+
+@pytest.mark.parametrize("kernel", [ss.kernels.Gaussian(2.0), ss.kernels.Cauchy(3.0), ss.kernels.Matern(1.5, 2.0)])
+def test_kernel_values_in_float32_are_those_of_float64_for_near_and_far_rows(kernel):
+    rng = np.random.default_rng(0)
+    landmarks = rng.normal(size=(700, 40)) / 3.0
+    rows = rng.normal(size=(384, 40)) / 3.0
+    rows[:20] = landmarks[:20]  # copies
+    rows[20:40] *= 1e4  # in float32 their distances would be lost
+    found = single_against(kernel, landmarks)(rows)
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, kernel(rows, landmarks), atol=2e-6)
+    far = np.concatenate([landmarks, [np.full(40, 1e3)]])
+    assert single_against(kernel, far)(rows).dtype == np.float64
+    assert single_against(kernel, landmarks[:, :16])(rows[:, :16]).dtype == np.float64
+
+
+def test_rough_kernels_stay_in_float64():
+    landmarks = np.random.default_rng(0).normal(size=(30, 40))
+    for kernel in (ss.kernels.Matern(0.5, 5.0), ss.kernels.Laplacian(9.0)):
+        assert single_against(kernel, landmarks)(landmarks).dtype == np.float64

@@ -304,7 +304,8 @@ def test_more_criticisms_than_prototypes():
 
 def test_reservoirs_too_large_for_the_kernel_matrix(monkeypatch):
     """The second look by features: the same promises."""
-    monkeypatch.setattr(second_look, "_MOST_EXACT", 0)
+    monkeypatch.setattr(second_look, "FEW", 0)
+    monkeypatch.setattr(second_look, "_MOST_FOR_SWAPS", 0)
     fitted = sampler().fit(DATA[:6000])
     check(fitted, DATA)
     assert len(fitted.criticisms_) == 8

@@ -256,6 +256,10 @@ def lists_of(leaves, n_leaves):
     return np.array(leaves, WHOLE), first, following
 
 
+def project():
+    return {"some": (normal(4, dtype=SINGLE), normal(6, 4, dtype=SINGLE), np.array([5, 0, 2]), np.full(3, 7, SINGLE))}
+
+
 def tree_offer():
     def offered(seed, n_counts):
         rows, held = whole(25, 4, seed=seed), whole(8, 4, seed=seed)
@@ -491,6 +495,106 @@ def join_buckets():
     }
 
 
+def anneal():
+    def proposed(hot, cold, n_slots=4, seed=0):
+        features, generator = whole(12, 5, seed=seed), np.random.default_rng(seed)
+        chosen, order = np.arange(n_slots), generator.permutation(12)
+        places, taken = np.argsort(order), np.arange(12) < n_slots
+        draws = generator.random((2, 40), dtype=SINGLE), generator.standard_exponential(40, dtype=SINGLE)
+        draws[0][0, 0] = 1.0  # float32 rounds a uniform just below one up
+        pull = features[chosen].sum(axis=0) - whole(5, seed=seed + 1)
+        return features, pull, chosen, taken, order, places, *draws[0], draws[1], 3.0, 0.25, hot, cold
+
+    return {"hot": proposed(9.3, 2.1), "cold": proposed(1e-3, 1e-4), "all taken": proposed(1.0, 0.1, n_slots=12)}
+
+
+def step_to():
+    # Anywhere; to the left and to the right; beyond either end, which is as far on the other side, or that end.
+    uniforms = {"anywhere": (5, 0.1), "the last": (5, 0.1999), "left": (5, 0.21), "right": (5, 0.61), "far left": (5, 0.59)}
+    ends = {"below the first": (0, 0.3), "above the last": (9, 0.7), "no room": (0, 0.599)}
+    return {name: (place, uniform, 10, 4.0, 0.2) for name, (place, uniform) in uniforms.items()} | {
+        name: (place, uniform, 2 if name == "no room" else 10, 4.0, 0.2) for name, (place, uniform) in ends.items()
+    }
+
+
+def best_slots():
+    values, own = whole(4, 130), normal(130)
+    own[[3, 100]] = 9.0, 11.0  # in different blocks
+    values[1, [3, 100]], values[2, 3] = (0, 0), 2
+    return {"three blocks": (values, own, np.full(4, 7.0), np.full(4, 7.0), np.full(4, 7))}
+
+
+def best_slot():
+    own = np.array([1.0, 5.0, 3.0, 5.0])
+    return {"the first of two equal": (np.zeros(4, SINGLE), own), "by values": (np.array([0, 0, 2, 0], SINGLE), own)}
+
+
+def swap_in():
+    def offered(first, ready, least):
+        # Three held points on a line and four rows; the target pulls to the right.
+        held, rows = np.array([0.0, 1.0, 2.0]), np.array([1.1, 4.0, 0.1, 5.0])
+        across, among, own_gram = (
+            np.exp(-0.5 * np.subtract.outer(*each) ** 2).astype(SINGLE) for each in ((rows, held), (rows, rows), (held, held))
+        )
+        pulls, held_sums, sums = 0.2 * rows, own_gram.sum(axis=1, dtype=DOUBLE), across.sum(axis=1, dtype=DOUBLE)
+        own = 2.0 * held_sums - 1.0 - 6.0 * 0.2 * held
+        base, leaving = 6.0 * pulls - 1.0, own_gram[np.flatnonzero(np.array(ready) >= 0)]
+        slots = np.array(ready, WHOLE)
+        return (
+            first,
+            across,
+            among,
+            base,
+            np.ones(4),
+            sums,
+            slots,
+            leaving,
+            held_sums,
+            own,
+            pulls,
+            least,
+            np.full(4, -1, WHOLE),
+        )
+
+    return {
+        "all ready": offered(0, [0, 1, 2], 1e-6),
+        "one not ready": offered(0, [-1, 0, 1], 1e-6),
+        "from the third": offered(2, [0, 1, 2], 1e-6),
+        "none gains": offered(0, [0, 1, 2], 99.0),
+    }
+
+
+def product():
+    return {each.__name__: (normal(3, 5, dtype=each), normal(5), np.full(3, 7.0)) for each in (SINGLE, DOUBLE)}
+
+
+def nearest():
+    values = {"inside": [0.2, 0.3, 0.5], "cut": [0.9, -2.0, 0.6], "one": [7.0, 1.0, 2.0], "equal": [5.0, 5.0]}
+    return {name: (np.array(each), np.full(len(each), 7.0)) for name, each in values.items()}
+
+
+def descend():
+    def problem(steps, enough, dtype):
+        root = normal(4, 4)
+        matrix = (root @ root.T).astype(dtype)
+        longest = 1.1 * float(np.linalg.eigvalsh(matrix.astype(DOUBLE))[-1])
+        return matrix, matrix @ np.array([0.7, 0.3, 0.0, 0.0]), longest, steps, 4, enough, np.full(4, 0.25)
+
+    return {"to the end": problem(400, 1e-3, DOUBLE), "few steps": problem(6, 0.0, SINGLE), "none": problem(0, 0.1, DOUBLE)}
+
+
+def single_squared_l2():
+    return {f"{d} coordinates": (whole(3, d), whole(d, 5), np.full((3, 5), 7, SINGLE)) for d in (0, 3, 4, 6)}
+
+
+def weighted_sums():
+    return {"float32": (normal(3, 5, dtype=SINGLE), normal(5), np.full(3, 7.0))}
+
+
+def both_sums():
+    return {"added": (normal(3, 5, dtype=SINGLE), normal(3), normal(5), normal(3, seed=1), normal(5, seed=1))}
+
+
 def first_to_last():
     cases = {}
     for name, m in (("five points", 5), ("one point", 1)):
@@ -501,6 +605,17 @@ def first_to_last():
 
 
 CASES = {
+    "anneal.anneal": anneal,
+    "anneal.step_to": step_to,
+    "exchange.best_slot": best_slot,
+    "exchange.best_slots": best_slots,
+    "exchange.swap_in": swap_in,
+    "simplex.descend": descend,
+    "simplex.nearest": nearest,
+    "simplex.product": product,
+    "singles.both_sums": both_sums,
+    "singles.squared_l2": single_squared_l2,
+    "singles.weighted_sums": weighted_sums,
     "sketches.join_buckets": join_buckets,
     "clock.move_clock": move_clock,
     "clock.place_rows": place_rows,
@@ -548,11 +663,17 @@ CASES = {
     "swaps.offer": swaps_offer,
     "tree.leaf_of": leaf_of,
     "tree.offer": tree_offer,
+    "tree.project": project,
     "tree.move": move,
 }
 
 #: What the cases that choose must lead to, by hand: a loop that went wrong would take its twin along.
 ANSWERS = {
+    "anneal.step_to": {
+        "anywhere": 5, "the last": 9, "left": 4, "right": 6, "far left": 1, "below the first": 1, "above the last": 8,
+        "no room": 1,
+    },
+    "exchange.best_slot": {"the first of two equal": 1, "by values": 2},
     "csv_rows.row_spans": {
         "lines": 2, "no line end": 2, "empty lines": 2, "quoted": 2, "quote inside": -1, "after it": -1, "unfinished": -1,
         "empty fields": 2, "nothing": 0,

@@ -45,17 +45,15 @@ def test_they_are_near_the_best_on_the_simplex(kernel, weighted):
     assert equal - mine >= 0.98 * (equal - least) > 0
 
 
-def test_blocks_of_points_are_solved_in_turn(monkeypatch):
+def test_many_points_have_their_weights_from_a_matrix_in_float32_and_very_many_equal_ones(monkeypatch):
     data, kernel = cloud(500), ss.kernels.Gaussian(2.0)
-    points, equal = data[:60], np.full(60, 1 / 60)
-    together = prototype_weights(kernel, points, whole(data))
-    monkeypatch.setattr(module, "_MOST_TOGETHER", 20)
-    found = prototype_weights(kernel, points, whole(data))
-    assert abs(found.sum() - 1.0) < 1e-12
-    assert found.min() >= 0.1 / 60 - 1e-12
-    shares = np.full(500, 1 / 500)
-    first, blocks, none = (square(kernel, points, each, data, shares) for each in (together, found, equal))
-    assert first <= blocks < none
+    exact = prototype_weights(kernel, data[:60], whole(data))
+    monkeypatch.setattr(module, "_MOST_EXACT", 59)
+    rounded = prototype_weights(kernel, data[:60], whole(data))
+    np.testing.assert_allclose(rounded, exact, atol=1e-3 / 60)
+    assert (rounded != exact).any()
+    monkeypatch.setattr(module, "_MOST", 59)
+    np.testing.assert_array_equal(prototype_weights(kernel, data[:60], whole(data)), np.full(60, 1 / 60))
 
 
 @pytest.mark.parametrize(("n", "size"), [(12_000, 30), (12_000, 400)])

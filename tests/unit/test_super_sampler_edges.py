@@ -204,7 +204,8 @@ def test_a_median_bandwidth_ignores_what_comes_after_the_warm_up():
 
 
 def test_reservoirs_too_large_for_the_exact_second_look_use_the_streams_own(monkeypatch):
-    monkeypatch.setattr(second_look, "_MOST_EXACT", 0)
+    monkeypatch.setattr(second_look, "FEW", 0)
+    monkeypatch.setattr(second_look, "_MOST_FOR_SWAPS", 0)
     for search in ("exact", "tree"):
         sampler = ss.SuperSampler(20, search=search, random_state=0).fit(np.sort(DATA, axis=0))
         check_real_rows(sampler, np.sort(DATA, axis=0), 20)

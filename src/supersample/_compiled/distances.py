@@ -6,6 +6,9 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
+#: Columns of a tile, few enough for it to stay in cache while all rows pass.
+_TILE = 1024
+
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
 def squared_l2_row(point: Floats, right_t: Floats, row: Floats) -> None:
@@ -36,8 +39,10 @@ def squared_l2_row(point: Floats, right_t: Floats, row: Floats) -> None:
 @numba.njit(cache=True, nogil=True, fastmath=False)
 def squared_l2(left: Floats, right_t: Floats, out: Floats) -> None:
     """Fill out[i, j] with sum_k (left[i, k] - right_t[k, j])^2."""
-    for i in range(left.shape[0]):
-        squared_l2_row(left[i], right_t, out[i])
+    for start in range(0, right_t.shape[1], _TILE):
+        stop = min(start + _TILE, right_t.shape[1])
+        for i in range(left.shape[0]):
+            squared_l2_row(left[i], right_t[:, start:stop], out[i, start:stop])
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)

@@ -21,6 +21,13 @@ def leaf_of(point: Singles, directions: Singles, splits: Singles) -> int:
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
+def project(direction: Singles, points: Singles, slots: Indices, out: Singles) -> None:
+    """Fill out[i] with direction.points[slots[i]], summed in the same order as in `leaf_of`."""
+    for i in range(slots.size):
+        out[i] = dot(direction, points[slots[i]])
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def offer(
     features: Singles,
     row_norms: Singles,

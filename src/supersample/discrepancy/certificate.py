@@ -53,7 +53,8 @@ def certify(
     squares = (moments.mean() - chosen) ** 2
     if not isinstance(held_out, RandomFourier):
         return Certificate(float(np.sqrt(squares.sum())), float("nan"))
-    terms, rounding = held_out.terms(squares), _ROUNDING * held_out.kernel.k0
+    terms = held_out.terms(squares)
+    rounding = (_ROUNDING if control is None else control.rounding) * held_out.kernel.k0
     square, spread = float(terms.mean()), error_of_mean(terms)
     if control is not None and control.complete:
         square, spread = control.square(held_out.kernel, points, weights), 0.0

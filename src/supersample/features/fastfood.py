@@ -1,5 +1,6 @@
 """Fastfood: Fourier features whose projection costs D log d instead of D d."""
 
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Indices, RandomState, Reals
 from supersample.errors import InputError
-from supersample.features.random_fourier import RandomFourier
+from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Fastfood"]
@@ -97,9 +98,10 @@ class Fastfood(RandomFourier):
         scales, signs, gauss, lengths = (each.astype(np.float64) for each in drawn[:4])
         return _Factors(scales, signs, gauss, lengths, drawn.order)
 
-    def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
-        width = drawn.signs.shape[1]
-        scratch = np.zeros((2, width, hadamard.LANES), dtype=out.dtype)
-        scaled = rows * drawn.scales
-        first, second = scratch
-        hadamard.fastfood(scaled, drawn.signs, drawn.order, drawn.gauss, drawn.lengths, first, second, out)
+    def _projection(self, drawn: Any) -> Projection:
+        return partial(_project, drawn)
+
+
+def _project(drawn: _Factors, rows: Reals, out: Reals) -> None:
+    first, second = np.zeros((2, drawn.signs.shape[1], hadamard.LANES), dtype=out.dtype)
+    hadamard.fastfood(rows * drawn.scales, drawn.signs, drawn.order, drawn.gauss, drawn.lengths, first, second, out)

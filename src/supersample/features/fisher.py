@@ -8,12 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
+from supersample._products import RowProduct
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Points, PointsLike
 from supersample._validation import choose
 from supersample.errors import InputError, InputTypeError
 from supersample.features.base import FeatureMap, as_dtype
-from supersample.features.products import row_product
 from supersample.features.scores import Scores, digest, scores_of
 from supersample.features.torch_scores import TorchScores, is_module
 from supersample.kernels import Kernel
@@ -113,9 +113,9 @@ class Fisher(FeatureMap):
         scores = self._raw(rows)
         if self._whitening is None:
             return scores
-        whitening = self._whitening
+        whiten = RowProduct(self._whitening)
         blocks = cut(rows.shape[0], BLOCK_ROWS)
-        parts = map_blocks(lambda part: row_product(pad(scores[part]), whitening)[: part.stop - part.start], blocks)
+        parts = map_blocks(lambda part: whiten(pad(scores[part]))[: part.stop - part.start], blocks)
         return np.asarray(np.concatenate(parts))
 
     def _raw(self, rows: Floats) -> Floats:

@@ -7,13 +7,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy import special
 
+from supersample._products import RowProduct
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Floats, RandomState, Reals
 from supersample._validation import choose
 from supersample.errors import InputError
-from supersample.features.products import row_product
-from supersample.features.random_fourier import RandomFourier
+from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike
 
 __all__ = ["Fourier"]
@@ -84,8 +84,8 @@ class Fourier(RandomFourier):
     def _widened(self, drawn: Reals) -> Floats:
         return drawn.astype(np.float64)
 
-    def _project(self, drawn: Reals, rows: Reals, out: Reals) -> None:
-        row_product(rows, drawn, out)
+    def _projection(self, drawn: Reals) -> Projection:
+        return RowProduct(drawn)
 
 
 def _independent(kernel: Kernel, n: int, n_inputs: int, seed: Seed) -> Floats:

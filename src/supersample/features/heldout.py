@@ -6,14 +6,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from supersample._products import RowProduct
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, stored
 from supersample._typing import Floats, RandomState, Reals
 from supersample.errors import InputError, MismatchError
 from supersample.features.base import FeatureMap
 from supersample.features.nystroem import Nystroem
-from supersample.features.products import row_product
-from supersample.features.random_fourier import RandomFourier
+from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike, Stationary
 
 __all__ = ["EvenHeldOut", "HeldOut", "error_of_mean", "held_out_map"]
@@ -97,8 +97,8 @@ class HeldOut(RandomFourier):
     def _widened(self, drawn: Any) -> tuple[Floats, Reals]:
         return drawn[0].astype(np.float64), drawn[1]
 
-    def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
-        row_product(rows, drawn[0], out)
+    def _projection(self, drawn: Any) -> Projection:
+        return RowProduct(drawn[0])
 
     def _heights(self, drawn: Any) -> Any:
         return super()._heights(drawn) * drawn[1]

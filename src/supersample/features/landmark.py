@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._checks import FURTHEST, require, within
+from supersample._products import RowProduct
 from supersample._random import as_seed
 from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
@@ -15,13 +16,12 @@ from supersample._validation import check_count
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
 from supersample.features.nystroem import Nystroem, landmarks_of
-from supersample.features.products import row_product
 from supersample.kernels import KernelLike
 
-__all__ = ["Landmark"]
+__all__ = ["SPAN_TOLERANCE", "Landmark"]
 
 #: Eigenvalues of the landmarks' Gram matrix under this share of the largest go to the residual part.
-_SPAN_TOLERANCE = 1e-6
+SPAN_TOLERANCE = 1e-6
 
 
 @stored(
@@ -61,7 +61,7 @@ class Landmark(FeatureMap):
     ) -> None:
         """Set kernel, landmarks and the frequencies' seed."""
         self.dtype = as_dtype(dtype)
-        self.spanned = Nystroem(kernel, landmarks, tolerance=_SPAN_TOLERANCE, dtype=self.dtype)
+        self.spanned = Nystroem(kernel, landmarks, tolerance=SPAN_TOLERANCE, dtype=self.dtype)
         self.kernel = self.spanned.kernel
         points = self.spanned.landmarks
         self.waves = Fourier(
@@ -73,20 +73,28 @@ class Landmark(FeatureMap):
         )
         self.n_features = self.spanned.n_features + self.waves.n_features
         # psi(Z)^T K_ZZ^-1 k_Z(x) in terms of the spanned features of x: a well-conditioned product, unlike K_ZZ^-1 itself.
-        exact = Nystroem(self.kernel, points, tolerance=_SPAN_TOLERANCE, dtype=np.float64)
+        exact = Nystroem(self.kernel, points, tolerance=SPAN_TOLERANCE, dtype=np.float64)
         waves = self.waves.transform(points).astype(np.float64)
-        whitened = exact.transform(points).astype(np.float64)
         with one_blas_thread():
-            self.overlap: Reals = np.linalg.lstsq(whitened, waves, rcond=None)[0].astype(self.dtype)
+            if exact.by_cholesky:
+                overlap: Reals = exact.whitening.T @ waves
+            else:
+                overlap = np.linalg.lstsq(exact.transform(points).astype(np.float64), waves, rcond=None)[0]
+        self._fix_overlap(overlap.astype(self.dtype))
 
     @classmethod
     def restored(cls, spanned: Nystroem, waves: Fourier, overlap: Reals) -> "Landmark":
         """Return a map from its stored parts."""
         restored = cls.__new__(cls)
         restored.dtype, restored.kernel = spanned.dtype, spanned.kernel
-        restored.spanned, restored.waves, restored.overlap = spanned, waves, overlap
+        restored.spanned, restored.waves = spanned, waves
         restored.n_features = spanned.n_features + waves.n_features
+        restored._fix_overlap(overlap)
         return restored
+
+    def _fix_overlap(self, overlap: Reals) -> None:
+        self.overlap = overlap
+        self._to_waves = RowProduct(overlap)
 
     @classmethod
     def from_sample(
@@ -104,7 +112,7 @@ class Landmark(FeatureMap):
         A "median" bandwidth is resolved from the sample.
         """
         seed = as_seed(random_state)
-        resolved, landmarks = landmarks_of(kernel, sample, n_landmarks, seed, _SPAN_TOLERANCE)
+        resolved, landmarks = landmarks_of(kernel, sample, n_landmarks, seed, SPAN_TOLERANCE)
         return cls(resolved, landmarks, n_residual, dtype=dtype, random_state=seed.child("residual").sequence())
 
     @property
@@ -121,7 +129,7 @@ class Landmark(FeatureMap):
 
         def work(rows: slice) -> None:
             out[rows, :rank] = spanned[rows]
-            out[rows, rank:] -= row_product(pad(spanned[rows]), self.overlap)[: rows.stop - rows.start]
+            out[rows, rank:] -= self._to_waves(pad(spanned[rows]))[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
 

@@ -1,7 +1,7 @@
 """Cosine and sine features of projections w.x: the common base of Fourier and Fastfood."""
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
 from supersample.kernels import KernelLike, Stationary
 
-__all__ = ["RandomFourier"]
+__all__ = ["Projection", "RandomFourier"]
 
 #: For bandwidths above 2^40 or below 2^-40, rows and frequencies are rescaled by a power of two.
 _FLOAT32_SAFE = 40.0
@@ -25,11 +25,16 @@ _ROOM = 1e-2
 _BLOCKS_A_TASK = 4
 
 
+#: A function that writes the projections W x of a block of rows (rows x n_frequencies) into its second argument.
+Projection = Callable[[Reals, Reals], Any]
+
+
 class _Prepared(NamedTuple):
-    """The draws for rows of one width, the unit they are measured in, and the length below which blocks cannot overflow."""
+    """The draws for rows of one width, the projection by them, the unit of rows, and the length up to which none overflows."""
 
     n_inputs: int
     drawn: Any
+    project: Projection
     unit: float
     harmless: float
 
@@ -111,8 +116,8 @@ class RandomFourier(FeatureMap):
         """Return the draws in float64."""
 
     @abstractmethod
-    def _project(self, drawn: Any, rows: Reals, out: Reals) -> None:
-        """Write the projections W x of a block of rows into `out` (rows x n_frequencies)."""
+    def _projection(self, drawn: Any) -> Projection:
+        """Return the projection by these draws."""
 
     def drawn(self, n_inputs: int) -> Any:
         """Return the draws for this width; they are made at the first call."""
@@ -134,7 +139,8 @@ class RandomFourier(FeatureMap):
                     f"kernel {self.kernel!r} has bandwidths too small, or too far apart, for float32 to hold its frequencies; "
                     f"pass larger ones, and scale the points with them"
                 )
-            held = _Prepared(n_inputs, drawn, unit, _ROOM * float(np.finfo(self.dtype).max) / max(steepest, 1e-300))
+            harmless = _ROOM * float(np.finfo(self.dtype).max) / max(steepest, 1e-300)
+            held = _Prepared(n_inputs, drawn, self._projection(drawn), unit, harmless)
             self._prepared = held  # in one step: threads may share a map
         return held
 
@@ -143,7 +149,7 @@ class RandomFourier(FeatureMap):
         held = self._prepare(n_inputs)
         rows = np.eye(n_inputs, dtype=self.dtype)
         out = np.empty((n_inputs, self.n_frequencies), dtype=self.dtype)
-        self._project(held.drawn, rows, out)
+        held.project(rows, out)
         return out.astype(np.float64) / held.unit
 
     def _choose_unit(self, n_inputs: int) -> float:
@@ -173,7 +179,7 @@ class RandomFourier(FeatureMap):
                 projections = np.empty((size, self.n_frequencies), dtype=self.dtype)
                 with np.errstate(over="ignore", invalid="ignore"):
                     block = pad(self._measured(points[start:stop], held.unit).astype(self.dtype, copy=False))
-                    self._project(held.drawn, block, projections)
+                    held.project(block, projections)
                     far = np.empty(0, dtype=np.int64)
                     flat = block.reshape(-1)
                     if not float(flat @ flat) < harmless:
@@ -196,7 +202,8 @@ class RandomFourier(FeatureMap):
         """Write the features of rows whose projections overflow in the map's dtype; they are projected in float64."""
         wide = np.empty((BLOCK_ROWS, self.n_frequencies))
         with np.errstate(over="ignore", invalid="ignore"):
-            self._project(self._widened(held.drawn), pad(self._measured(points.astype(np.float64), held.unit)), wide)
+            block = pad(self._measured(points.astype(np.float64), held.unit))
+            self._projection(self._widened(held.drawn))(block, wide)
             angles = [wide[: points.shape[0]] * factor for factor in factors]
         if not all(bool(np.isfinite(each).all()) for each in angles):
             raise InputError(

@@ -6,7 +6,7 @@ from typing import Literal
 import numpy as np
 
 from supersample._stored import stored
-from supersample._typing import Floats
+from supersample._typing import Floats, Reals
 from supersample.kernels.bandwidth import BANDWIDTH
 from supersample.kernels.stationary import Stationary
 
@@ -29,7 +29,7 @@ class Laplacian(Stationary):
         """The sum of absolute differences."""
         return "l1"
 
-    def profile(self, distances: Floats) -> None:
+    def profile(self, distances: Reals) -> None:
         """exp(-r)."""
         np.negative(distances, out=distances)
         np.exp(distances, out=distances)

@@ -14,7 +14,7 @@ import numpy as np
 from scipy import special
 
 from supersample._stored import NUMBER, stored
-from supersample._typing import Floats
+from supersample._typing import Floats, Reals
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels.bandwidth import BANDWIDTH
 from supersample.kernels.stationary import Stationary
@@ -72,7 +72,12 @@ class Gaussian(Radial):
     array([[1.    , 0.6065]])
     """
 
-    def profile(self, distances: Floats) -> None:
+    @property
+    def is_smooth(self) -> bool:
+        """True: it is a function of the squared distance."""
+        return True
+
+    def profile(self, distances: Reals) -> None:
         """exp(-r^2 / 2)."""
         distances *= -0.5
         np.exp(distances, out=distances)
@@ -101,7 +106,12 @@ class Cauchy(Radial):
     array([[1. , 0.5]])
     """
 
-    def profile(self, distances: Floats) -> None:
+    @property
+    def is_smooth(self) -> bool:
+        """True: it is a function of the squared distance."""
+        return True
+
+    def profile(self, distances: Reals) -> None:
         """1 / (1 + r^2)."""
         distances += 1.0
         np.reciprocal(distances, out=distances)
@@ -140,7 +150,12 @@ class Matern(Radial):
         """Name, bandwidth and smoothness."""
         return {**super().identity, "nu": self.nu}
 
-    def profile(self, distances: Floats) -> None:
+    @property
+    def is_smooth(self) -> bool:
+        """Whether it has a derivative at distance zero."""
+        return self.nu > 0.5
+
+    def profile(self, distances: Reals) -> None:
         """With t = sqrt(2 nu) r: e^-t times 1, 1 + t, or 1 + t + t^2 / 3."""
         distances *= 2.0 * self.nu
         np.sqrt(distances, out=distances)

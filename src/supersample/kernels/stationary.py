@@ -8,15 +8,15 @@ from typing import Any, Literal, NamedTuple, Self
 import numpy as np
 
 from supersample._compiled import distances
-from supersample._typing import Floats, PointsLike, RandomState
+from supersample._typing import Floats, PointsLike, RandomState, Reals
 from supersample.errors import MismatchError
 from supersample.kernels.bandwidth import Bandwidth, check_bandwidth, median_distance
 from supersample.kernels.base import Kernel
 
-__all__ = ["Stationary"]
+__all__ = ["WIDEST_BY_DIFFERENCES", "Stationary"]
 
 #: Up to this width differences are as fast as a matrix product, and more exact.
-_WIDEST_BY_DIFFERENCES = 16
+WIDEST_BY_DIFFERENCES = 16
 #: A squared distance this small beside the norms has lost more than half of its digits in the expanded form.
 _CANCELLED = 1e-6
 
@@ -49,9 +49,14 @@ class Stationary(Kernel):
         """Every kernel of this kind has one (Bochner's theorem)."""
         return True
 
+    @property
+    def is_smooth(self) -> bool:
+        """Whether kernel values change no more than in proportion to the squared distance."""
+        return False
+
     @abstractmethod
-    def profile(self, distances: Floats) -> None:
-        """Replace distances (by `metric`) by kernel values, in place."""
+    def profile(self, distances: Reals) -> None:
+        """Replace distances (by `metric`) by kernel values, in place; float32 or float64."""
 
     @property
     def is_resolved(self) -> bool:
@@ -104,7 +109,7 @@ class Stationary(Kernel):
 
     def _prepare(self, points: Floats) -> "_Prepared":
         scaled = self.scale(points)
-        by_differences = self.metric == "l1" or points.shape[1] <= _WIDEST_BY_DIFFERENCES
+        by_differences = self.metric == "l1" or points.shape[1] <= WIDEST_BY_DIFFERENCES
         if by_differences:
             return _Prepared(scaled, np.ascontiguousarray(scaled.T), None, None)
         # Only differences matter, so the origin is free. An origin near the data keeps the norms small, so little cancels.

@@ -10,15 +10,21 @@ from supersample._typing import Features, Floats, Indices
 from supersample.embedding.moments import squared_norms
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
+from supersample.kernels.singles import SingleGram
+from supersample.kernels.stationary import WIDEST_BY_DIFFERENCES
 
-__all__ = ["ExactPool", "FeaturePool", "Pool", "embedded", "explain", "kernel_block"]
+__all__ = ["ExactPool", "FeaturePool", "Pool", "embedded", "embedded_own", "explain", "is_rounded", "kernel_block"]
 
 _TILE_COLUMNS = 4096
+#: Points of a tile of a symmetric matrix, and rows of tiles at a time.
+_TILE_OWN, _BATCH = 1024, 8
 #: Kernel rows of points at least this wide are expensive enough to cache, for pools up to this size.
 _WIDE, _LARGEST_CACHE = 17, 6000
 
 #: Rows whose kernel values are held at a time.
 _PART = 16_384
+#: Products of coordinates beyond which kernel values of wide points are in float32.
+_MOST_EXACT = 1 << 33
 
 Singles = npt.NDArray[np.float32]
 
@@ -34,10 +40,44 @@ def kernel_block(kernel: Kernel, left: Floats, right: Floats) -> Floats:
 
 
 def embedded(kernel: Kernel, points: Floats, others: Floats, weights: Floats) -> Floats:
-    """Return sum_i weights_i k(x, y_i) over some points y, for every point x, on all cores."""
+    """Return sum_i weights_i k(x, y_i) over some points y, for every point x, on all cores.
+
+    Of very many values of wide points, each is rounded to float32, and their sums are not.
+    """
+    if is_rounded(points, others):
+        both = SingleGram(kernel, np.concatenate([others, points]))
+        return both.embed(slice(0, len(others)), weights, np.arange(len(others), len(others) + len(points)))
     rows_of = kernel.against(others)
     parts = map_blocks(lambda rows: rows_of(points[rows]) @ weights, cut(points.shape[0], BLOCK_ROWS))
     return np.concatenate(parts) if parts else np.empty(0)
+
+
+def embedded_own(kernel: Kernel, points: Floats, weights: Floats) -> Floats:
+    """Return the same where x and y are the same points; the Gram matrix is symmetric, so half of it is computed."""
+    if is_rounded(points, points):
+        return SingleGram(kernel, points).embed_own(np.arange(len(points)), weights)
+    parts = cut(len(points), _TILE_OWN)
+    z = np.zeros(len(points))
+
+    def work(row: int) -> Floats:
+        mine, start = parts[row], parts[row].start
+        added, rows_of = np.zeros(len(points) - start), kernel.against(points[mine])
+        for part in parts[row:]:
+            values = rows_of(points[part])
+            added[part.start - start : part.stop - start] += values @ weights[mine]
+            if part is not mine:
+                added[: mine.stop - start] += weights[part] @ values
+        return added
+
+    for batch in cut(len(parts), _BATCH):  # the results of all of them would take memory of order N^2
+        for row, added in enumerate(map_blocks(work, list(range(batch.start, batch.stop))), start=batch.start):
+            z[parts[row].start :] += added
+    return z
+
+
+def is_rounded(points: Floats, others: Floats) -> bool:
+    """Return whether `embedded` takes kernel values in float32."""
+    return bool(points.shape[1] > WIDEST_BY_DIFFERENCES and points.size * others.shape[0] > _MOST_EXACT)
 
 
 class Pool(ABC):

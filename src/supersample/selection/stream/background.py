@@ -78,6 +78,14 @@ class Background:
             weights = weights / -np.expm1(-rates)
         return np.asarray(weights / weights.sum())
 
+    def first(self, count: int) -> "Background":
+        """Return the sample that would have been kept if it were of this size at most; nothing may be waiting."""
+        if count >= len(self.rows):
+            return self
+        kept = self.kept
+        part = kept.take(np.arange(count))
+        return Background(part, float(kept.mantissas[count]), int(kept.exponents[count]))
+
     def shifted(self, by: int) -> "Background":
         """Return the sample with positions `by` rows later; nothing may be waiting."""
         return replace(self, kept=self.kept._replace(rows=self.rows.shifted(by)))

@@ -1,12 +1,12 @@
 """Weights for a background sample under which it has the mean features of the whole stream."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from supersample._threads import cut, map_blocks
-from supersample._typing import Features, Floats
+from supersample._threads import cut, map_blocks, n_workers
+from supersample._typing import Features, Floats, Reals
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel
 from supersample.selection.pool import embedded
@@ -21,6 +21,8 @@ _RIDGE = 1e-3
 _NO_SPREAD = 1e-10
 #: Rows whose covariance is summed at a time.
 _PART = 1280
+#: Products of the covariance beyond which they are in float32; their digits suffice beside the ridge.
+_MANY = 1 << 33
 
 
 def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
@@ -35,7 +37,16 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
     centre = shares @ rows
     rows -= centre
     parts = cut(rows.shape[0], _PART)
-    covariance = np.sum(map_blocks(lambda part: rows[part].T @ (shares[part, None] * rows[part]), parts), axis=0)
+    narrow: type[Any] = np.float32 if rows.size * rows.shape[1] > _MANY else np.float64
+
+    def work(part: slice) -> Floats:
+        some: Reals = rows[part].astype(narrow, copy=False)
+        return np.asarray(some.T @ (shares[part, None].astype(narrow) * some), dtype=np.float64)
+
+    covariance = np.zeros((rows.shape[1], rows.shape[1]))
+    for some in cut(len(parts), n_workers()):  # few matrices at a time
+        for each in map_blocks(work, parts[some]):
+            covariance += each
     trace = float(np.trace(covariance))
     if not trace > _NO_SPREAD * float(centre @ centre):
         return shares
@@ -47,7 +58,7 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
 class Target(NamedTuple):
     """The stream as the second look sees it: points with weights under which they have the mean features of all rows.
 
-    complete: whether they are all rows of the stream.
+    complete: whether they are all rows of the stream; then their features are not needed, and there are none.
     """
 
     points: Floats
@@ -56,6 +67,14 @@ class Target(NamedTuple):
     shares: Floats
     mean: Floats
     complete: bool
+
+    def of(self, sample: Background) -> "Target":
+        """Return the target of the first rows of the sample that it was made of; itself, if these are all."""
+        count, shares = len(sample.rows), sample.shares()
+        if count == self.shares.size:
+            return self
+        weights = calibrate(self.features[:count], shares, self.mean)
+        return Target(self.points[:count], weights, self.features[:count], shares, self.mean, complete=False)
 
     def halves(self) -> Iterator["Target"]:
         """Yield every other point, weighted in the same way, and the rest."""
@@ -70,7 +89,7 @@ class Control(NamedTuple):
     """A target, its mean kernel value, and E k(target, .) at some points.
 
     It is near the stream, and so a control variate for estimates of the MMD between the points and the stream.
-    complete: whether it is the stream itself.
+    complete: whether it is the stream itself. rounding: of its squares, as a share of k(x, x).
     """
 
     points: Floats
@@ -78,6 +97,7 @@ class Control(NamedTuple):
     energy: float
     pull: Floats
     complete: bool = False
+    rounding: float = 1e-10
 
     def square(self, kernel: Kernel, points: Floats, weights: Floats) -> float:
         """Return the exact MMD^2 between the target and the weighted points."""
@@ -90,7 +110,7 @@ def target_of(sample: Background, feature_map: FeatureMap, mean: Floats) -> Targ
     A sample of all rows has them as it is: the two means differ only by the rounding of features in blocks of other sizes.
     """
     points, shares = sample.rows.points, sample.shares()
+    if not np.isfinite(sample.next_mantissa):
+        return Target(points, shares, np.empty((len(points), 0)), shares, mean, complete=True)
     features = feature_map.transform(points)
-    complete = not np.isfinite(sample.next_mantissa)
-    weights = shares if complete else calibrate(features, shares, mean)
-    return Target(points, weights, features, shares, mean, complete)
+    return Target(points, calibrate(features, shares, mean), features, shares, mean, complete=False)

@@ -18,7 +18,8 @@ from supersample._typing import Features, Floats, Indices
 from supersample.embedding import decay, moments
 from supersample.embedding.decay import Decay
 from supersample.embedding.moments import Moments
-from supersample.selection.pool import ExactPool, embedded, explain
+from supersample.kernels import Kernel
+from supersample.selection.pool import ExactPool, embedded, embedded_own, explain, is_rounded
 from supersample.selection.stream import background, dependence, rare
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.calibration import Control, Target, target_of
@@ -28,11 +29,15 @@ from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings, ch
 from supersample.selection.stream.prototype_weights import prototype_weights
 from supersample.selection.stream.reservoir import Offered, Reservoir, Singles
 from supersample.selection.stream.rows import Rows
-from supersample.selection.stream.second_look import second_look
+from supersample.selection.stream.second_look import FEW, second_look, target_rows
 from supersample.selection.stream.state import Stream
 
 __all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
 
+#: Rows of the background by which weights are solved and MMD is measured, unless it is the whole stream.
+_NEAR = 10_000
+#: Rounding error of an MMD^2 by kernel values in float32, as a share of k(x, x).
+_ROUNDED = 1e-8
 #: A row that has lost half of its weight so many times is no criticism any more.
 _FORGOTTEN = 6
 #: mu is updated after each further sixteenth of the rows that count, and at least _SMALLEST_BLOCK rows.
@@ -142,22 +147,20 @@ def finish(state: Stream) -> Selected | None:
     if plan is None or len(state.reservoir.rows) == 0:
         return None
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
-    sample = state.background
+    sample = state.background.first(target_rows(state))
     target = target_of(sample, plan.feature_map, state.moments.mean())
     looked = second_look(state, state.reservoir.rows, state.criticisms.rows, target)
     rows = looked.rows.take(np.argsort(looked.rows.positions, kind="stable"))
-    weights = prototype_weights(plan.kernel, rows.points, target)
+    near = target if target.complete else target.of(sample.first(_NEAR))
+    weights = prototype_weights(plan.kernel, rows.points, near)
     if state.settings.n_rare:
-        others, kinds, witness = _two_kinds(state, rows, weights, target, looked.pull)
+        others, kinds, witness = _two_kinds(state, rows, weights, sample, target, looked.pull)
     else:
         others, witness = looked.criticisms, looked.witness
         kinds = np.full(len(others), KINDS.index("witness"))
-    control = None
-    if looked.exact:
-        energy = float(target.weights @ looked.pull)
-        pull = embedded(plan.kernel, rows.points, *target[:2])
-        control = Control(target.points, target.weights, energy, pull, target.complete)
-    # Shares are those of the background; selected rows are added to the pool with share 0.
+    known = near is target and (len(rows) <= FEW or is_rounded(target.points, target.points))
+    control = _control(plan.kernel, rows.points, near, looked.pull if known else None) if looked.exact else None
+    # Shares are those of the sample; selected rows are added to the pool with share 0.
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
     spread = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
     places = np.arange(len(rows) + len(others))
@@ -166,12 +169,14 @@ def finish(state: Stream) -> Selected | None:
         order = np.lexsort((np.where(kinds == KINDS.index("missed"), -shares, 0.0), kinds))
         others, witness, nearest, shares = others.take(order), witness[order], nearest[order], shares[order]
     return Selected(
-        plan, rows, weights, others, kinds, witness, nearest, shares, sample, state.moments, state.held_out, state.n_seen,
-        state.reservoir.histogram, control,
+        plan, rows, weights, others, kinds, witness, nearest, shares, state.background, state.moments, state.held_out,
+        state.n_seen, state.reservoir.histogram, control,
     )  # fmt: skip
 
 
-def _two_kinds(state: Stream, rows: Rows, weights: Floats, target: Target, pull: Floats) -> tuple[Rows, Indices, Floats]:
+def _two_kinds(
+    state: Stream, rows: Rows, weights: Floats, sample: Background, target: Target, pull: Floats
+) -> tuple[Rows, Indices, Floats]:
     """Return missed and rare rows, the kind of each, and its witness E k(x, .) - sum_s w_s k(s, .) beyond the prototypes' own.
 
     Both measures have mass one, so a constant may be taken off: that of the prototypes is their weighted mean.
@@ -189,9 +194,18 @@ def _two_kinds(state: Stream, rows: Rows, weights: Floats, target: Target, pull:
     low = _recent(state, state.rare.rows)
     if len(low):  # where the prototypes have too much already, nothing is left out
         low = low.take(np.flatnonzero(witness(low.points, pulls(low.points)) >= usual))
-    found = missed_and_rare(kernel, rows, state.background, low, there, state.settings.n_criticisms)
+    found = missed_and_rare(kernel, rows, sample, low, there, state.settings.n_criticisms)
     points = found.rows.points
     return found.rows, found.kinds, witness(points, pulls(points)) - usual
+
+
+def _control(kernel: Kernel, points: Floats, target: Target, pull: Floats | None) -> Control:
+    """Return the target to measure points by; pull: E k(x, target) at its rows, if known as exactly."""
+    if pull is None:
+        pull = embedded_own(kernel, target.points, target.weights)
+    there = embedded(kernel, points, *target[:2])
+    control = Control(target.points, target.weights, float(target.weights @ pull), there, target.complete)
+    return control._replace(rounding=_ROUNDED) if is_rounded(target.points, target.points) else control
 
 
 def _recent(state: Stream, rows: Rows) -> Rows:
@@ -271,9 +285,9 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
         if start < stop:
             offered = reservoir.offer(
                 rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
-                use_tree=settings.use_tree, seed=seed,
+                use_tree=settings.use_tree, seed=seed, keep_dropped=settings.n_held_criticisms > 0,
             )  # fmt: skip
-            if settings.n_held_criticisms:
+            if offered.dropped is not None:
                 _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
         start = stop
     low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map)
@@ -291,5 +305,5 @@ def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -
     assert state.plan is not None
     kernel = state.plan.kernel
     state.criticisms.offer(kernel, rows, features, offered.witness, offered.taken)
-    if len(offered.dropped):
-        state.criticisms.offer(kernel, offered.dropped, offered.dropped_features, offered.witness)
+    if offered.dropped is not None and len(offered.dropped.rows):
+        state.criticisms.offer(kernel, *offered.dropped, offered.witness)

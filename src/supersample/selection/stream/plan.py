@@ -16,7 +16,7 @@ from supersample.errors import InputError
 from supersample.features import FeatureMap, FeaturesLike
 from supersample.features.base import require_features
 from supersample.features.heldout import held_out_map
-from supersample.features.named import FEATURES, build_map
+from supersample.features.named import FEATURES, Size, build_map
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.selection.pool import kernel_block
 from supersample.selection.stream import rare
@@ -93,7 +93,8 @@ class Settings:
     @property
     def n_background(self) -> int:
         """Rows of the uniform sample: enough for a second look, and for a random set to compare with."""
-        return max(5000, self.n_prototypes)
+        size = self.n_prototypes
+        return max(5000, min(20 * size, 20_000), min(3 * size, 100_000), size)
 
     def check(self) -> None:
         """Refuse settings that are out of range, and features that are not registered."""
@@ -197,7 +198,8 @@ def make_plan(settings: Settings, rows: Rows) -> Plan:
         feature_map = settings.features
     else:
         kernel = _resolve(settings.kernel, _weighted_sample(rows, seed), seed)
-        feature_map = build_map(settings.features, settings.n_features, kernel, points, seed)
+        size = Size(settings.n_features, settings.n_prototypes)
+        feature_map = build_map(settings.features, size, kernel, points, seed)
     state = seed.child("held-out").sequence()
     count = settings.n_held_out
     held_out = held_out_map(feature_map.kernel, count, 2 * count, points, origin=points.mean(axis=0), random_state=state)

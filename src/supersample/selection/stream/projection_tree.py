@@ -7,7 +7,6 @@ import numpy.typing as npt
 
 from supersample._checks import FURTHEST, MOST, require, within
 from supersample._compiled import tree as compiled
-from supersample._compiled.swaps import dot
 from supersample._random import Seed
 from supersample._stored import INDICES, INTEGER, SINGLES, stored
 from supersample._typing import Floats, Indices
@@ -83,8 +82,8 @@ def _split(features: Singles, directions: Singles, quantiles: Floats, builds: in
     members: dict[int, Indices] = {0: np.arange(features.shape[0])}
     for node in range(inner):
         mine = members.pop(node)
-        # Summed in the same order as in the search, so that a point is found in its leaf.
-        values = np.array([dot(directions[node], features[slot]) for slot in mine], dtype=np.float32)
+        values = np.empty(mine.size, dtype=np.float32)
+        compiled.project(directions[node], features, mine, values)  # as in the search, so that a point is found in its leaf
         splits[node] = np.quantile(values, quantiles[node]) if mine.size else 0.0
         right = values >= splits[node]
         members[2 * node + 1], members[2 * node + 2] = mine[~right], mine[right]

@@ -18,7 +18,7 @@ from supersample.kernels import Kernel
 from supersample.selection.stream.projection_tree import Tree, build
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Offered", "Reservoir", "shadows_of"]
+__all__ = ["Dropped", "Offered", "Reservoir", "shadows_of"]
 
 Singles = npt.NDArray[np.float32]
 
@@ -32,14 +32,19 @@ _LEAST_GAIN = 1e-6
 _HISTOGRAM = 1024
 
 
-class Offered(NamedTuple):
-    """The result of an offer: the number of swaps, the rows taken, the points dropped, and mu - nu after it."""
+class Dropped(NamedTuple):
+    """Points that an offer dropped, and their features."""
 
-    swaps: int
+    rows: Rows
+    features: Singles
+
+
+class Offered(NamedTuple):
+    """The result of an offer: the rows taken, in order, mu - nu after it, and the points dropped, if they were asked for."""
+
     taken: Indices
-    dropped: Rows
-    dropped_features: Singles
     witness: Singles
+    dropped: Dropped | None
 
 
 @stored(
@@ -89,11 +94,20 @@ class Reservoir:
         return taken
 
     def offer(
-        self, rows: Rows, features: Singles, row_norms: Singles, mean: Floats, n_used: int, *, use_tree: bool, seed: Seed
+        self,
+        rows: Rows,
+        features: Singles,
+        row_norms: Singles,
+        mean: Floats,
+        n_used: int,
+        *,
+        use_tree: bool,
+        seed: Seed,
+        keep_dropped: bool = False,
     ) -> Offered:
         """Offer rows in order, with the stream's mean features held at `mean`."""
         pull = (self.features.sum(axis=0, dtype=np.float64) - self.size * mean).astype(np.float32)
-        before = self.features.copy()
+        before = self.features.copy() if keep_dropped else None
         norms = squared_norms(self.features).astype(np.float32)
         threshold = _LEAST_GAIN * float(norms.mean())
         swapped_row = np.empty(len(rows), dtype=np.int64)
@@ -115,14 +129,15 @@ class Reservoir:
                 swapped_row, swapped_slot, self.histogram,
             )  # fmt: skip
         taken, slots = swapped_row[:count], swapped_slot[:count]
-        places = np.unique(slots)
-        # A row that took a place and lost it again within the block was dropped as well.
-        passing = _not_last(taken, slots)
-        dropped = Rows.joined(self.rows.take(places), rows.take(passing))
-        dropped_features = np.concatenate([before[places], features[passing]])
+        dropped = None if before is None else self._dropped(rows, features, before, taken, slots)
         self.rows.put(slots, rows, taken)
-        witness = (-pull / self.size).astype(np.float32)
-        return Offered(int(count), taken, dropped, dropped_features, witness)
+        return Offered(taken, (-pull / self.size).astype(np.float32), dropped)
+
+    def _dropped(self, rows: Rows, features: Singles, before: Singles, taken: Indices, slots: Indices) -> Dropped:
+        """Return the points of the slots taken; a row that took a place and lost it again within the block was dropped, too."""
+        places, passing = np.unique(slots), _not_last(taken, slots)
+        both = Rows.joined(self.rows.take(places), rows.take(passing))
+        return Dropped(both, np.concatenate([before[places], features[passing]]))
 
     def _balanced_tree(self, seed: Seed) -> Tree:
         if self.tree is None:

@@ -7,23 +7,32 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supersample._random import Seed
 from supersample._typing import Floats, Indices
 from supersample.embedding import moments
 from supersample.kernels import Kernel
+from supersample.kernels.singles import SingleGram
 from supersample.selection.greedy import greedy_criticisms
-from supersample.selection.pool import ExactPool, kernel_block
+from supersample.selection.pool import ExactPool, embedded, kernel_block
+from supersample.selection.stream.anneal import anneal, low_rank
 from supersample.selection.stream.calibration import Target
 from supersample.selection.stream.criticisms import COPY, Criticisms
+from supersample.selection.stream.exchange import exchange
 from supersample.selection.stream.plan import Plan
 from supersample.selection.stream.polish import polish
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.state import Stream
 
-__all__ = ["Looked", "exchanged", "second_look"]
+__all__ = ["FEW", "Looked", "exchanged", "second_look", "target_rows"]
 
-#: Largest kernel matrix between the selected points and the pool, in elements, for an exact second look.
-_MOST_EXACT = 1 << 26
+#: Up to this many points all kernel values between them and the pool are held; of more, they are computed block by block.
+FEW = 300
+#: What a kernel value costs beside a product of coordinates, in such products. Most of these for the swaps of one round, and
+#: for E k(x, .) at the pool: each some seconds of one core (docs/decisions/033).
+_OVERHEAD, _MOST_FOR_SWAPS, _MOST_FOR_PULL = 50, 1.2e11, 4e11
+#: Rows of the background that stand for the stream: for each point, at least, and at most if there are fewer points.
+_TARGET_FOR_EACH, _LEAST_TARGET, _MOST_TARGET = 4, 10_000, 20_000
 _MOST_ROUNDS = 5
 #: Where more than this share of the variance is between parts of the stream, its end differs from its beginning; another start
 #: needs a background of at least so many times the points.
@@ -31,7 +40,7 @@ _SORTED, _ENOUGH = 0.1, 2
 
 
 class Looked(NamedTuple):
-    """Prototypes, criticisms by their witness and log det, and E k(x, .) at the rows of the background.
+    """Prototypes, criticisms by their witness and log det, and E k(x, .) at the rows of the target.
 
     exact: whether that is by the kernel; else it is by features.
     """
@@ -43,40 +52,91 @@ class Looked(NamedTuple):
     exact: bool
 
 
+def target_rows(state: Stream) -> int:
+    """Return how many rows of the background stand for the stream: all, if they are all rows, or else some for each point.
+
+    Fewer, if that takes too many kernel values.
+    """
+    sample, size = state.background, state.settings.n_prototypes
+    complete = not np.isfinite(sample.next_mantissa)
+    wanted = len(sample.rows) if complete else max(min(_TARGET_FOR_EACH * size, _MOST_TARGET), size)
+    most = int(_MOST_FOR_PULL / ((len(sample.rows) + size) * (state.width + _OVERHEAD)))
+    return max(_LEAST_TARGET, min(wanted, most))
+
+
 def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
-    The target is the background itself, weighted so that its mean features are those of the whole stream. Discrepancy and
+    The target is rows of the background, weighted so that their mean features are those of the whole stream. Discrepancy and
     witness are measured by the exact kernel, so that the features of the stream do not limit the selection. The background must
-    be settled. If the kernel matrix is too large, the background is offered to the reservoir by the stream's own step.
+    be settled. If that takes too many kernel values, the background is offered to the reservoir by the stream's own step.
     """
-    plan = state.plan
-    assert plan is not None
-    count = state.settings.n_held_criticisms
+    count, plan, few = state.settings.n_held_criticisms, state.fixed_plan, len(rows) <= FEW
     sample = state.background.rows
     others = Rows.joined(more, sample)
     if _starts_anew(state):
         others = Rows.joined(rows, others)
-        rows = exchanged(state, sample.take(slice(0, len(rows))), sample.take(slice(len(rows), None))).rows
+        start = sample.take(slice(0, len(rows)))
+        rows = exchanged(state, start, sample.take(slice(len(rows), None))).rows if few else start
     _, unique = np.unique(np.concatenate([rows.positions, others.positions]), return_index=True)
-    pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), np.sort(unique[unique >= len(rows)])]))
-    if len(rows) * len(pool) > _MOST_EXACT:
-        return _by_features(state, plan, rows, pool.take(slice(len(rows), None)), more, target, count)
-    candidates = ExactPool(plan.kernel, pool.points)
-    chosen = np.arange(len(rows))
-    places = _places(pool, sample)
-    pull = candidates.embed(places, target.weights)
-    if len(rows) == state.settings.n_prototypes:
-        chosen = polish(candidates, pull, chosen, state.settings.seed.child("second look").generator())
+    unique = np.sort(unique[unique >= len(rows)])
+    if not few:
+        room = int(_MOST_FOR_SWAPS / (len(rows) * (state.width + _OVERHEAD))) - len(rows)
+        if room < len(rows):
+            return _by_features(state, plan, rows, Rows.joined(rows, others).take(unique), more, target, count)
+        # The rows of the target come first of the sample.
+        unique = unique[: max(room, len(others) - len(sample) + len(target.weights))]
+    pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), unique]))
+    places = _places(pool, sample.take(slice(0, len(target.weights))))
+    improve = len(rows) == state.settings.n_prototypes
+    look = _few if few else _many
+    chosen, pull = look(plan.kernel, pool.points, len(rows), places, target, state.settings.seed.child("second look"), improve)
     prototypes = pool.take(chosen)
     if count == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull[places], exact=True)
-    witness = pull - candidates.embed(chosen, np.full(len(chosen), 1.0 / len(chosen)))
+    witness = pull - embedded(plan.kernel, pool.points, prototypes.points, np.full(len(chosen), 1.0 / len(chosen)))
     return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), pull[places], exact=True)
 
 
+def _few(
+    kernel: Kernel, points: Floats, size: int, places: Indices, target: Target, seed: Seed, improve: bool
+) -> tuple[Indices, Floats]:
+    """Return the chosen points of a pool that begins with those held, and E k(x, target) at all of them."""
+    candidates, chosen = ExactPool(kernel, points), np.arange(size)
+    pull = candidates.embed(places, target.weights)
+    if improve:
+        annealed = _annealed(kernel, points, size, places, target, seed)
+        chosen = polish(candidates, pull, chosen if annealed is None else annealed, seed.generator())
+    return chosen, pull
+
+
+def _many(
+    kernel: Kernel, points: Floats, size: int, places: Indices, target: Target, seed: Seed, improve: bool
+) -> tuple[Indices, Floats]:
+    """Return the same, with kernel values in float32 that are computed when they are needed."""
+    gram, chosen = SingleGram(kernel, points), np.arange(size)
+    pull, others = np.empty(len(points)), np.setdiff1d(np.arange(len(points)), places)
+    pull[places] = gram.embed_own(places, target.weights)
+    pull[others] = gram.embed(places, target.weights, others)
+    if improve:
+        annealed = _annealed(kernel, points, size, places, target, seed)
+        chosen = exchange(gram, pull, chosen if annealed is None else annealed)
+    return chosen, pull
+
+
+def _annealed(kernel: Kernel, points: Floats, size: int, places: Indices, target: Target, seed: Seed) -> Indices | None:
+    """Return points to start the descent from, if the kernel has a low rank on the pool."""
+    if points.shape[0] == size:
+        return None
+    found = low_rank(kernel, points, size, seed.child("low rank"))
+    if found is None:
+        return None
+    mean = target.weights @ found.features[places].astype(np.float64)
+    return anneal(found, mean, np.arange(size), seed.child("anneal"))
+
+
 def _starts_anew(state: Stream) -> bool:
-    """Return whether the swaps start from a reservoir of the background, a random sample, and not from the stream's.
+    """Return whether the swaps start from a random sample, and not from the stream's reservoir.
 
     Late rows of the stream find a full reservoir. Where they are unlike all others, too few get in, and the swaps mend the MMD
     but not the tail (docs/decisions/005).
@@ -124,7 +184,7 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     reservoir = exchanged(state, rows, others)
     displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
     pool = Rows.joined(displaced, others)
-    pull = np.asarray(target.features @ target.mean, dtype=np.float64)
+    pull = np.asarray(plan.feature_map.transform(target.points) @ target.mean, dtype=np.float64)
     if count == 0 or len(pool) == 0:
         return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull, exact=False)
     mean_gap = state.moments.mean() - reservoir.features.mean(axis=0, dtype=np.float64)
@@ -145,7 +205,9 @@ def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
     mean = state.moments.mean()
     for _ in range(_MOST_ROUNDS):
         free = np.flatnonzero(~np.isin(others.positions, reservoir.rows.positions))
-        offered = reservoir.offer(others.take(free), features[free], norms[free], mean, state.n_used, use_tree=False, seed=seed)
-        if offered.swaps == 0:
+        offered = reservoir.offer(
+            others.take(free), features[free], norms[free], mean, state.n_used, use_tree=state.settings.use_tree, seed=seed
+        )
+        if offered.taken.size == 0:
             break
     return reservoir
