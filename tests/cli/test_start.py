@@ -92,6 +92,28 @@ def test_stopped_at_any_moment_without_a_traceback(starts, start, share):
     assert all(line.startswith("stopped") for line in others), told
 
 
+# Gets the signal in a file of llvmlite's binding: what is made there is whole before the exception comes.
+IN_A_WRAPPER = """
+import os, signal, time
+from supersample.cli import interrupts
+text = "def made():\\n    signal.raise_signal(signal.SIGINT)\\n    return 'whole'"
+space = {"signal": signal}
+exec(compile(text, os.path.join("site-packages", "llvmlite", "binding", "ffi.py"), "exec"), space)
+interrupts.install()
+with interrupts.working():
+    try:
+        print(space["made"](), flush=True)
+        time.sleep(60)
+    except KeyboardInterrupt:
+        print("stopped")
+"""
+
+
+def test_objects_of_libraries_are_not_interrupted_while_they_are_made():
+    done = subprocess.run([sys.executable, "-c", IN_A_WRAPPER], capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("whole\nstopped\n", "")
+
+
 # Sends the signal to itself when the interpreter is ending and has dropped its handlers: after the last exit function.
 AT_THE_END = """
 import os, signal, sys

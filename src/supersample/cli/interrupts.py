@@ -7,6 +7,7 @@ callbacks from C, which lose exceptions too.
 """
 
 import _thread
+import os
 import signal
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from supersample.cli import end
 __all__ = ["install", "starting", "working"]
 
 _working = False
+_BINDING = os.path.join("llvmlite", "binding")
 
 
 def install() -> None:
@@ -59,13 +61,14 @@ def _interrupted(number: int, frame: FrameType | None) -> None:
 
 
 def _is_lost(frame: FrameType | None) -> bool:
-    """Return whether an exception would be printed and lost here: in the import system, or in a callback from C.
+    """Return whether an exception would be printed and lost here: in the import system, in a callback from C, or in a wrapper.
 
-    threadpoolctl lists the libraries of the process by such a callback.
+    threadpoolctl lists the libraries of the process by such a callback; objects of llvmlite's binding that were interrupted
+    while they are made fail again when they are dropped.
     """
     while frame is not None:
         name = frame.f_code.co_filename
-        if name.startswith("<frozen importlib") or name.endswith("threadpoolctl.py"):
+        if name.startswith("<frozen importlib") or name.endswith("threadpoolctl.py") or _BINDING in name:
             return True
         frame = frame.f_back
     return False
