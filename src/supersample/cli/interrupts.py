@@ -19,11 +19,14 @@ from supersample.cli import end
 __all__ = ["install", "starting", "working"]
 
 _working = False
-_BINDING = os.path.join("llvmlite", "binding")
+_main = _thread.get_ident()
+_BINDING = f"llvmlite{os.sep}binding"
 
 
 def install() -> None:
-    """Install the handler of Ctrl-C."""
+    """Install the handler of Ctrl-C, in the main thread."""
+    global _main
+    _main = _thread.get_ident()
     signal.signal(signal.SIGINT, _interrupted)
 
 
@@ -76,4 +79,7 @@ def _is_lost(frame: FrameType | None) -> bool:
 
 def _again(number: int) -> None:
     time.sleep(0.01)
-    signal.raise_signal(number)
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(_main, number)  # wakes it, if it waits
+    else:
+        signal.raise_signal(number)
