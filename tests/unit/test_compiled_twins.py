@@ -480,6 +480,11 @@ def bet():
     return {"no end": game(1e9), "an end": game(2.0), "nothing before": game(1e9, 0.0)}
 
 
+def bits_to_drop():
+    keys = np.array([-9, -8, 0, 1, 6, 6, 40, 2**62], dtype=WHOLE)
+    return {"none": (keys, 7), "one": (keys, 6), "three": (keys, 5), "to the centre": (keys, 2)}
+
+
 def join_buckets():
     left, right = np.array([-5, -1, 0, 2, 9]), np.array([-6, -1, 3, 8, 20])
     counts, none = np.arange(1, 6), np.zeros(0, dtype=WHOLE)
@@ -651,6 +656,7 @@ CASES = {
     "sketches._seat": seat,
     "sketches.count_frequent": count_frequent,
     "sketches._slot_of": slot_of,
+    "sketches.bits_to_drop": bits_to_drop,
     "sketches.bucket_key": bucket_key,
     "sketches.fill_buckets": fill_buckets,
     "sums._fold": fold,
@@ -689,6 +695,7 @@ ANSWERS = {
         "by variance": 3, "by size": 2, "the first of nearly equal": 1, "nothing left to explain": 1, "all spanned": -1,
         "none at the bar": -1,
     },
+    "sketches.bits_to_drop": {"none": 0, "one": 1, "three": 3, "to the centre": 63},
     "sketches._slot_of": {"there": 0, "after another": 1, "free": 1},
     "tree.leaf_of": {"one leaf": 0, "left, right": 1, "right, left": 2, "on both splits": 3, "left, left": 0},
 }  # fmt: skip

@@ -20,6 +20,8 @@ _ONE = np.uint64(1)
 MOST_RANK = 64 - REGISTER_BITS + 1
 #: 2^64 divided by the golden ratio spreads the keys of buckets over a table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+#: Values by which it is found how many bits of a key are too many, at most.
+_LOOKED_AT = 8192
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
@@ -117,16 +119,39 @@ def bucket_key(value: float, centre: float, shift: int) -> np.int64:
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
+def bits_to_drop(keys: Integers, most: int) -> int:
+    """Return the fewest bits without which keys, given in order, are at most `most` different ones.
+
+    Neighbours become one key when the highest bit in which they differ is dropped.
+    """
+    apart = np.zeros(65, dtype=np.int64)  # neighbours by that bit, counted from 1; 64: on two sides of the centre
+    for i in range(1, keys.size):
+        bits = keys[i] ^ keys[i - 1]
+        place = 64 if bits < 0 else 0
+        while bits > 0:
+            bits >>= 1
+            place += 1
+        apart[place] += 1
+    left = keys.size - apart[0]
+    drop = 0
+    while left > most:
+        drop += 1
+        left -= apart[drop]
+    return drop
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def fill_buckets(
     values: Floats, repeats: Integers, centre: float, shift: int, most: int, keys: Integers, counts: Integers
 ) -> int:
-    """Count values by bucket in an open table, and drop one more bit of all keys when more than `most` are in use.
+    """Count values by bucket in an open table, and drop as few bits of all keys as it takes when more than `most` are in use.
 
     Returns the shift reached. repeats: how often each value is counted; empty means once. keys, counts: zeros, with 2^q places,
     more than `most`. The buckets depend on the set of values only: a bit is dropped just if some of the values need more than
     `most` buckets with it, and then all of them do.
     """
     used = 0
+    looked = False
     repeated = repeats.size > 0
     for i in range(values.size):
         key = bucket_key(values[i], centre, shift)
@@ -136,14 +161,23 @@ def fill_buckets(
             used += 1
         counts[slot] += repeats[i] if repeated else np.int64(1)
         while used > most:
-            shift += 1
+            # The first time, as many as some of the values need in the end: one at a time is slow from zero on.
+            drop = np.int64(1)
+            if not looked:
+                some = np.empty(min(values.size, _LOOKED_AT), dtype=np.int64)
+                for j in range(some.size):
+                    some[j] = bucket_key(values[j], centre, shift)
+                some.sort()
+                drop = max(drop, bits_to_drop(some, most))
+                looked = True
+            shift += drop
             old_keys = keys.copy()
             old_counts = counts.copy()
             counts[:] = 0
             used = 0
             for j in range(old_keys.size):
                 if old_counts[j] > 0:
-                    key = old_keys[j] >> 1
+                    key = old_keys[j] >> drop
                     slot = _slot_of(key, keys, counts)
                     if counts[slot] == 0:
                         keys[slot] = key

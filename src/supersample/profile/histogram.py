@@ -143,8 +143,9 @@ def merge(left: Histogram, right: Histogram) -> Histogram:
     keys, counts = np.empty(room, dtype=np.int64), np.empty(room, dtype=np.int64)
     shifts = level - left.level, level - right.level
     used = sketches.join_buckets(left.keys, left.counts, shifts[0], right.keys, right.counts, shifts[1], keys, counts)
-    while used > MOST_BUCKETS:
-        level += 1
+    if used > MOST_BUCKETS:
+        drop = sketches.bits_to_drop(keys[:used], MOST_BUCKETS)
         some, none = keys[:used].copy(), _nothing()
-        used = sketches.join_buckets(some, counts[:used].copy(), 1, none, none, 0, keys, counts)
+        used = sketches.join_buckets(some, counts[:used].copy(), drop, none, none, 0, keys, counts)
+        level += drop
     return Histogram(left.centre, level, keys[:used].copy(), counts[:used].copy())
