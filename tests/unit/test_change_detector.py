@@ -114,6 +114,13 @@ def test_dependent_rows_are_noticed():
     assert independent.dependence_ == 1.0
 
 
+@pytest.mark.parametrize("width", [1, 3])
+def test_a_sensor_that_freezes_and_recovers_is_two_changes(width):
+    rows = np.random.default_rng(0).normal(size=(3_000, width))
+    rows[1_000:2_000] = rows[999]
+    assert [alarm.change for alarm in ss.ChangeDetector(random_state=0).update(rows)] == [1_000, 2_000]
+
+
 @pytest.mark.parametrize("change", [100, 150])
 def test_a_change_within_the_first_rows_is_found_in_the_end(change):
     """It looks like dependence at first, and limits are not known until that is forgotten."""

@@ -94,6 +94,19 @@ def test_the_same_call_again_takes_no_row_twice_and_new_files_are_read(tmp_path)
         other.update(rows(10), save_to=folder)
 
 
+def test_files_that_are_passed_one_by_one_are_taken_once(tmp_path):
+    paths = [tmp_path / f"{place}.parquet" for place in range(4)]
+    for place, path in enumerate(paths):
+        pq.write_table(rows(2_000, 2_000 * place), path)
+    seen = [new().update(paths[place], save_to=tmp_path / "folder").n_seen for place in (0, 1, 2, 0, 1, 2)]
+    assert seen == [2_000, 4_000, 6_000, 6_000, 6_000, 6_000]
+    assert new().update(tmp_path / "*.parquet", save_to=tmp_path / "folder").n_seen == 8_000
+    assert new().update(paths[1:3], save_to=tmp_path / "folder").n_seen == 8_000
+    pq.write_table(rows(2_500, 6_000), paths[3])
+    with pytest.raises(ss.errors.MismatchError, match=r"some of these files \(.*3\.parquet\)"):
+        new().update(paths[3], save_to=tmp_path / "folder")
+
+
 RUN = """
 import os, signal, sys
 import supersample as ss

@@ -105,12 +105,12 @@ def test_a_far_heap_does_not_hide_rows_that_are_alone(order):
     rng = np.random.default_rng(0)
     data = rng.normal(size=(20_000, 4))
     data[:1_000] = 4.5 + 0.15 * rng.normal(size=(1_000, 4))
-    alone = -np.abs(rng.normal(size=(8, 4)))
+    alone = -np.abs(np.random.default_rng(2).normal(size=(8, 4)))  # no two of them are near each other
     data[-8:] = 6 * alone / np.linalg.norm(alone, axis=1)[:, None]
     places = {"heap first": np.arange(20_000), "heap last": np.arange(20_000)[::-1]}.get(order, rng.permutation(20_000))
     if order == "merged":
         left = ss.summarize(data[places[:9_000]], prototypes=100, criticisms=20, random_state=0)
-        summary = left.merge(ss.summarize(data[places[9_000:]], like=left))
+        summary = left.merge(ss.summarize(data[places[9_000:]], like=left, random_state=1))
     else:
         summary = ss.summarize(data[places], prototypes=100, criticisms=20, random_state=0)
     shown = places[summary.criticisms["_row"].to_numpy()]

@@ -162,7 +162,7 @@ def fill_buckets(
         counts[slot] += repeats[i] if repeated else np.int64(1)
         while used > most:
             # The first time, as many as some of the values need in the end: one at a time is slow from zero on.
-            drop = np.int64(1)
+            drop = 1
             if not looked:
                 some = np.empty(min(values.size, _LOOKED_AT), dtype=np.int64)
                 for j in range(some.size):

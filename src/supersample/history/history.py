@@ -95,7 +95,10 @@ class _Waiting:
 
 
 class Period(Summary):
-    """The summary of a range of a history. start, end: the bounds that it really has, those of whole blocks."""
+    """The summary of a range of a history. start, end: the bounds that it really has, those of whole blocks.
+
+    `_row` of its rows is their place among the rows of the range, block by block, and not in the data that they came from.
+    """
 
     def __init__(self, snapshot: Snapshot, source: str, start: Any, end: Any) -> None:
         super().__init__(snapshot, source)
@@ -172,6 +175,7 @@ class History:
         #: Files of blocks that were written, by folder, so that they are not written again.
         self._files: dict[Path, dict[int, tuple[Any, str]]] = {}
         self._more: Mapping[str, Any] = {}
+        self._earlier: Mapping[str, Any] = {}
 
     @one_at_a_time
     def update(
@@ -195,7 +199,7 @@ class History:
         folder = as_path(save_to, "save_to")
         with exclusive_lock(folder, "save_to"):
             self._continue(folder)
-            skip = rows_to_skip(self._more, given, str(folder))
+            skip, self._earlier = rows_to_skip(self._more, given, str(folder))
             if skip is not None:
                 self._take(given, skip, folder, check_seconds(save_seconds, "save_seconds"))
         return self
@@ -242,7 +246,7 @@ class History:
         # One step: after an interrupt, all rows are taken in, or none.
         self.__dict__.update(_state=state, source=self.source or given.label)
         if folder is not None:
-            self._more = progress(given, rows, done=done)
+            self._more = progress(given, rows, done=done, earlier=self._earlier)
             self._write(folder, self._more)
 
     def _continue(self, folder: Path) -> None:

@@ -225,7 +225,8 @@ def _watch_volume(state: Lookout, context: Context, time: float, size: float) ->
     def sample(_: int, after: Watch) -> Sample:
         apart = volumes[:, :1] - after.means()[volumes[:, 1].astype(np.int64)]
         signs = np.where(apart == 0, 1.0 - 2.0 * (np.arange(len(apart)) % 2)[:, None], np.sign(apart))
-        return _centred(signs * np.sqrt(np.square(apart) + _LEAST_VARIANCE), 1)
+        free = len(apart) / max(len(apart) - np.unique(volumes[:, 1]).size, 1)  # each phase has its own mean
+        return _centred(signs * np.sqrt(np.square(apart) * free + _LEAST_VARIANCE), 1)
 
     held, evidence, found = watch.advance(
         state.volume, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")

@@ -207,11 +207,22 @@ def boundaries(state: Watch) -> tuple[Floats, Floats]:
 
 
 def restarted(state: Watch, found: Found) -> Watch:
-    """Return the watch with the segments since a change alone; what was learned of dependence stays."""
+    """Return the watch with the segments since a change alone; what was learned of dependence stays.
+
+    How much rows vary may have changed, too: until that is known, limits are those that hold for any law. One number a tick has
+    no such limits, and keeps those it has.
+    """
     ends = np.cumsum(state.ticks[::-1])[::-1]  # ticks of a segment and all after it
     kept = ends <= found.ticks_after
     after = replace(state, sums=state.sums[kept], sizes=state.sizes[kept], ticks=state.ticks[kept])
-    return replace(after, next_look=max(state.warm_up, 2.0 * after.n_rows))
+    if state.sums.shape[2] > 1 and not state.exact:
+        return replace(after, limits=_any_law(after), next_look=max(state.warm_up, after.n_rows + 1.0))
+    return replace(after, next_look=max(state.warm_up, 2.0 * after.n_rows, 2.0 * state.n_phases))
+
+
+def _any_law(state: Watch) -> Floats:
+    """Return limits that hold for any law, for rows that depend on those before them as much as is known."""
+    return exact_limits(state.probability, state.n_groups) * state.factors[:, None]
 
 
 def _until(state: Watch, tick_sizes: Floats, start: int) -> int:
@@ -231,7 +242,7 @@ def _looked(state: Watch, sample: Sample, seed: Seed) -> Watch:
         factors.append(found.factor)
         limits.append(asymptotic_limits(rows, found, state.probability, seed.child(place)))
     after = replace(state, next_look=2.0 * state.n_rows)
-    if not known and state.limits.size == 0:
+    if not known and (state.limits.size == 0 or np.array_equal(state.limits, _any_law(state))):
         # A change within the first rows looks like dependence, too: the next look is at what comes from now on.
         return _forgotten(after) if max(factors) > 1.0 else after
     return replace(after, factors=np.array(factors), limits=np.array(limits))

@@ -65,7 +65,7 @@ def long_words(length: float, rules: Rules) -> str:
 
 def axis_words(rules: Rules, *, is_even: bool) -> str:
     """Say what the time axis is."""
-    what = "Times are in UTC." if rules.clock else ""
+    what = "Times with a zone are shown in UTC." if rules.clock else ""
     bent = "Old blocks are longer, and long blocks and gaps are drawn narrower for their time." if not is_even else ""
     return " ".join(filter(None, [what, bent]))
 
