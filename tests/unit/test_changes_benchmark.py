@@ -73,5 +73,5 @@ def test_rows_of_the_year_are_the_same_each_time_and_fill_it():
     assert all(one.equals(other) for one, other in zip(first, second, strict=True))
     when = np.concatenate([each.column("when").to_numpy() for each in first])
     assert len(when) == 300
-    assert (np.diff(when) > np.timedelta64(0)).all()
+    assert (np.diff(when) > np.timedelta64(0, "us")).all()
     assert np.datetime64("2025-12-30") < when[-1] < np.datetime64("2026-01-01")
