@@ -95,7 +95,8 @@ def check_times(times: Any, n_rows: int, half_life: Any, name: str) -> Floats:
         raise InputError(f"{name} must have one time for each of the {n_rows} rows, got shape {array.shape}")
     if array.dtype == object and all(isinstance(each, datetime) or each is None for each in array):
         utc = [None if each is None else each if each.tzinfo else each.replace(tzinfo=UTC) for each in array]
-        array = np.array([np.datetime64("NaT", "us") if each is None else _EPOCH + (each - _START) for each in utc], dtype="M8[us]")
+        gap = np.datetime64("NaT", "us")
+        array = np.array([gap if each is None else _EPOCH + (each - _START) for each in utc], dtype="M8[us]")
     clock = array.dtype.kind == "M"
     if not clock and array.dtype.kind not in "iuf":
         raise InputTypeError(f"{name} must hold times or numbers, got {array.dtype}; parse texts first (pandas.to_datetime)")
