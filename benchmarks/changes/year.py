@@ -21,7 +21,7 @@ import supersample as ss
 from benchmarks.soak import memory_mb
 from benchmarks.speed.report import surroundings
 from supersample._typing import Floats
-from supersample.history.history import Period
+from supersample.history.period import Period
 
 __all__ = ["batches", "direct_mean", "main", "measured_year"]
 

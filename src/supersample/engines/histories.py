@@ -21,12 +21,12 @@ from supersample.storage.container import from_bytes
 from supersample.summary import state as states
 from supersample.summary.state import Request
 
-__all__ = ["begun", "updated"]
+__all__ = ["empty_history", "with_frame"]
 
 _LENGTH = struct.Struct("<q")
 
 
-def begun(home: EngineHome, frame: Any, rules: Rules, request: Request) -> Timeline:
+def empty_history(home: EngineHome, frame: Any, rules: Rules, request: Request) -> Timeline:
     """Return a history without rows, with encoding and features from the first rows of partitions spread over all of them."""
     parts = _cluster(home, frame)
     tables = spread_rows(parts.count, lambda indices, most: parts.heads(indices, most, request.weight))
@@ -37,7 +37,7 @@ def begun(home: EngineHome, frame: Any, rules: Rules, request: Request) -> Timel
     return init(rules, request, empty.schema, empty.maps)
 
 
-def updated(home: EngineHome, frame: Any, state: Timeline) -> Timeline:
+def with_frame(home: EngineHome, frame: Any, state: Timeline) -> Timeline:
     """Return the history with the rows of all partitions."""
     if state.rules.time is None:
         raise InputError("time must name a column for frames of a cluster, whose rows have no order")

@@ -2,6 +2,7 @@
 
 from supersample.history.alarm import Alarm
 from supersample.history.detector import ChangeDetector
-from supersample.history.history import History, Period
+from supersample.history.history import History
+from supersample.history.period import Period
 
 __all__ = ["Alarm", "ChangeDetector", "History", "Period"]

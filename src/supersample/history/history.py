@@ -4,9 +4,8 @@ import importlib
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, replace
-from datetime import UTC, date, datetime, timedelta
-from functools import cached_property
+from dataclasses import fields, replace
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -20,89 +19,28 @@ from supersample._typing import RandomState
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.history import timeline
 from supersample.history.alarm import Alarm
-from supersample.history.block import Block, joined, running
 from supersample.history.folder import MAIN, Saved, read_folder, write_folder
 from supersample.history.lookout import matched
 from supersample.history.merging import looked_again
 from supersample.history.merging import merged as merged_timelines
+from supersample.history.period import Period, as_pair, blocks_within, period_of
 from supersample.history.reading import progress, rows_to_skip
-from supersample.history.rules import Rules, rules_of, ticks_of
+from supersample.history.rules import rules_of, ticks_of
 from supersample.history.timeline import Timeline
-from supersample.records.encoding.options import require_column
-from supersample.records.encoding.values import is_numeric
+from supersample.history.times import shown_alarm, shown_times
+from supersample.history.waiting import Waiting, check_time
 from supersample.records.sources import open_source, without
 from supersample.records.sources.base import OtherTypeError, Source
 from supersample.records.sources.clusters import EngineHome, engine_of
 from supersample.records.sources.conforming import conformed
 from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.lock import exclusive_lock
-from supersample.summary import state as states
 from supersample.summary.comparison import Comparison
 from supersample.summary.notes import Note
-from supersample.summary.snapshot import Snapshot
-from supersample.summary.state import Request, WarmUp
-from supersample.summary.summarizing import Options, check_seconds, first_state
+from supersample.summary.summarizing import Options, check_seconds
 from supersample.summary.summary import Summary
 
-__all__ = ["History", "Period", "notes_of", "state_of"]
-
-
-@dataclass(frozen=True)
-class _Waiting:
-    """A history until its first rows have fixed how columns become points: the rows wait.
-
-    empty: the state of a summary with encoding and features, if they are known.
-    """
-
-    rules: Rules
-    request: Request
-    empty: WarmUp | None = None
-    schema: pa.Schema | None = None
-    batches: tuple[pa.RecordBatch, ...] = ()
-
-    @property
-    def n_seen(self) -> int:
-        """Rows that wait."""
-        return sum(each.num_rows for each in self.batches)
-
-    def opened(self, given: Source) -> "Timeline | _Waiting":
-        """Return the history before the rows of its first source."""
-        if self.schema is not None:
-            return self
-        schema = self.request.options.kept(given.schema) if self.empty is None else self.empty.schema
-        _check_time(self.rules, schema)
-        empty = first_state(given, self.request) if self.empty is None else self.empty
-        if empty.maps is None:
-            return replace(self, schema=schema)
-        return timeline.init(self.rules, empty.request, schema, empty.maps)
-
-    def updated(self, batch: pa.RecordBatch) -> "Timeline | _Waiting":
-        """Return the history after more rows."""
-        assert self.schema is not None
-        after = replace(self, batches=(*self.batches, conformed(self.request.options.rest(batch), self.schema)))
-        return after if after.n_seen < WARM_UP else after.settled
-
-    @cached_property
-    def settled(self) -> Timeline:
-        """Return the history with encoding and features fixed by the rows that wait."""
-        rows = pa.Table.from_batches(self.batches)
-        empty = states.learned_from(self.request, [rows.slice(0, WARM_UP)], "the first rows")
-        assert empty.maps is not None
-        state = timeline.init(self.rules, self.request, rows.schema, empty.maps)
-        for batch in self.batches:
-            state = timeline.update(state, batch)
-        return state
-
-
-class Period(Summary):
-    """The summary of a range of a history. start, end: the bounds that it really has, those of whole blocks.
-
-    `_row` of its rows is their place among the rows of the range, block by block, and not in the data that they came from.
-    """
-
-    def __init__(self, snapshot: Snapshot, source: str, start: Any, end: Any) -> None:
-        super().__init__(snapshot, source)
-        self.start, self.end = start, end
+__all__ = ["History", "notes_of", "state_of"]
 
 
 class History:
@@ -170,7 +108,7 @@ class History:
             request = empty.request
             _check_apart(like, time)
         self._drop = request.options.drop
-        self._state: Timeline | _Waiting = _Waiting(self._rules, request, empty)
+        self._state: Timeline | Waiting = Waiting(self._rules, request, empty)
         self.source = ""
         #: Files of blocks that were written, by folder, so that they are not written again.
         self._files: dict[Path, dict[int, tuple[Any, str]]] = {}
@@ -208,11 +146,11 @@ class History:
         """Take in the rows of a source from a place on; with a folder, each save takes effect, else all rows or none."""
         start, text = self._state, False
         while True:
-            state = start.opened(given) if isinstance(start, _Waiting) else start
+            state = start.opened(given) if isinstance(start, Waiting) else start
             taken, saved = skip, time.monotonic()
             try:
                 for batch in given.batches(skip):
-                    state = state.updated(batch) if isinstance(state, _Waiting) else _taken(state, batch)
+                    state = state.updated(batch) if isinstance(state, Waiting) else _taken(state, batch)
                     taken += batch.num_rows
                     if folder is not None and time.monotonic() - saved >= seconds:
                         self._keep(state, given, taken, folder, done=False)
@@ -232,17 +170,17 @@ class History:
             raise InputError("save_to must be left out for frames of a cluster; save the history after the update")
         # `engines` is a later layer that this one must not depend on, so it is imported only here.
         engine, state = importlib.import_module("supersample.engines.histories"), self._state
-        if isinstance(state, _Waiting):
+        if isinstance(state, Waiting):
             if state.batches:
                 state = state.settled
             elif state.empty is not None and state.empty.maps is not None:
                 state = timeline.init(state.rules, state.empty.request, state.empty.schema, state.empty.maps)
             else:
-                state = engine.begun(home, frame, state.rules, state.request)
-        _check_time(state.rules, state.schema)
-        self.__dict__.update(_state=engine.updated(home, frame, state), source=self.source or "partitions")
+                state = engine.empty_history(home, frame, state.rules, state.request)
+        check_time(state.rules, state.schema)
+        self.__dict__.update(_state=engine.with_frame(home, frame, state), source=self.source or "partitions")
 
-    def _keep(self, state: "Timeline | _Waiting", given: Source, rows: int, folder: Path | None, *, done: bool) -> None:
+    def _keep(self, state: "Timeline | Waiting", given: Source, rows: int, folder: Path | None, *, done: bool) -> None:
         # One step: after an interrupt, all rows are taken in, or none.
         self.__dict__.update(_state=state, source=self.source or given.label)
         if folder is not None:
@@ -283,8 +221,8 @@ class History:
         folder = as_path(path, "path")
         saved, files = read_folder(folder)
         found = cls.__new__(cls)
-        state = saved.state or _Waiting(saved.rules, saved.request)
-        if isinstance(state, _Waiting) and saved.rows is not None and saved.rows.num_rows:
+        state = saved.state or Waiting(saved.rules, saved.request)
+        if isinstance(state, Waiting) and saved.rows is not None and saved.rows.num_rows:
             state = replace(state, schema=saved.rows.schema, batches=tuple(saved.rows.combine_chunks().to_batches()))
         found.__dict__.update(
             _rules=saved.rules, _drop=saved.request.options.drop, _state=state, source=saved.source,
@@ -295,7 +233,7 @@ class History:
     def _write(self, folder: Path, more: Mapping[str, Any]) -> None:
         state = self._state
         files = self._files.setdefault(folder.absolute(), {})
-        if not isinstance(state, _Waiting):
+        if not isinstance(state, Waiting):
             write_folder(folder, Saved(state.rules, state.request, self.source, state, None, more), files)
             return
         if state.request.options.redact and state.n_seen:
@@ -327,7 +265,7 @@ class History:
         if self.n_seen == 0:
             return ()
         state = self._ready()
-        return tuple(_shown(each, state.rules) for each in state.alarms)
+        return tuple(shown_alarm(each, state.rules) for each in state.alarms)
 
     @property
     def evidence(self) -> float:
@@ -342,8 +280,8 @@ class History:
         held = timeline.all_blocks(state)
         return pa.table(
             {
-                "start": _times([each.start for each in held], state.rules),
-                "end": _times([each.end for each in held], state.rules),
+                "start": shown_times([each.start for each in held], state.rules),
+                "end": shown_times([each.end for each in held], state.rules),
                 "rows": pa.array([each.n_seen for each in held], type=pa.int64()),
                 "late": pa.array([each.n_late for each in held], type=pa.int64()),
             }
@@ -371,7 +309,7 @@ class History:
         The summary's own `start` and `end` are those of the blocks.
         """
         state = self._ready()
-        return _period(state, _within(state, start, end, "start", "end"), self.source)
+        return period_of(state, blocks_within(state, start, end, "start", "end"), self.source)
 
     def compare(self, first: Sequence[Any], second: Sequence[Any], *, at_least: float = 0.0) -> Comparison:
         """Compare two ranges, each a pair of start and end as for `between`; with a season, the phases that both have.
@@ -380,11 +318,11 @@ class History:
         """
         state = self._ready()
         given = ((first, "first"), (second, "second"))
-        sides = [_within(state, *_pair(each, name), f"{name}[0]", f"{name}[1]") for each, name in given]
+        sides = [blocks_within(state, *as_pair(each, name), f"{name}[0]", f"{name}[1]") for each, name in given]
         left, right = matched(sides[0], sides[1], state.rules)
         if not left or not right:
             raise InputError("first and second must have a phase of the season in common, and have none; take longer ranges")
-        return _period(state, left, self.source).compare(_period(state, right, self.source), at_least=at_least)
+        return period_of(state, left, self.source).compare(period_of(state, right, self.source), at_least=at_least)
 
     def changes(self, run_length: str | int | timedelta | None = None) -> tuple[Alarm, ...]:
         """Return the alarms; with another `run_length`, those that the blocks held now would have raised.
@@ -395,7 +333,7 @@ class History:
             return self.alarms
         state = self._ready()
         rules = replace(state.rules, run_length=ticks_of(run_length, state.rules.every, clock=state.rules.clock))
-        return tuple(_shown(each, rules) for each in looked_again(state, rules))
+        return tuple(shown_alarm(each, rules) for each in looked_again(state, rules))
 
     @one_at_a_time
     def merge(self, other: "History") -> "History":
@@ -416,7 +354,7 @@ class History:
     def __repr__(self) -> str:
         """Show what is held."""
         state = self._state
-        if isinstance(state, _Waiting):
+        if isinstance(state, Waiting):
             return f"History({plural(state.n_seen, 'row')})"
         held = timeline.all_blocks(state)
         span = f", {state.rules.text(held[0].start)} to {state.rules.text(held[-1].end)}" if held else ""
@@ -425,7 +363,7 @@ class History:
 
     def _ready(self) -> Timeline:
         state = self._state
-        if not isinstance(state, _Waiting):
+        if not isinstance(state, Waiting):
             return state
         if state.n_seen == 0:
             raise InputError("the history has seen no rows; update it with some first")
@@ -455,84 +393,6 @@ def _check_apart(like: Summary | None, time: str | None) -> None:
         )
 
 
-def _check_time(rules: Rules, schema: pa.Schema) -> None:
-    """Refuse a column of times that the rows do not have, or that does not fit the spans."""
-    if rules.time is None:
-        return
-    require_column(schema, rules.time, "time")
-    kind = schema.field(rules.time).type
-    if is_numeric(kind) == rules.clock:
-        wanted = "a number" if is_numeric(kind) else "a duration such as '1h'"
-        raise InputError(f"every must be {wanted} where time names a column of type {kind}, got that of {rules.time!r}")
-
-
-def _period(state: Timeline, blocks: Sequence[Block], source: str) -> Period:
-    whole = joined(blocks, WARM_UP)
-    rules = state.rules
-    found = running(whole, state.request, state.schema, state.maps)
-    name = f"{source}, {rules.text(whole.start)} to {rules.text(whole.end)}"
-    return Period(Snapshot(found, found), name, *(_time(each, rules) for each in (whole.start, whole.end)))
-
-
-def _within(state: Timeline, start: Any, end: Any, *names: str) -> list[Block]:
-    """Return the blocks that have at least half of their span in a range."""
-    low, high = (
-        default if each is None else _number(each, state.rules, name)
-        for each, name, default in ((start, names[0], -np.inf), (end, names[1], np.inf))
-    )
-    if not low < high:
-        raise InputError(f"{names[0]} must lie before {names[1]}, got {start!r} and {end!r}")
-    held = timeline.all_blocks(state)
-    found = [each for each in held if 2 * (min(each.end, high) - max(each.start, low)) >= each.end - each.start]
-    found = [each for each in found if each.n_used]
-    if not found:
-        rules = state.rules
-        span = f"{rules.text(held[0].start)} to {rules.text(held[-1].end)}" if held else "nothing"
-        raise InputError(f"there are no rows from {start!r} to {end!r}; the history holds {span}")
-    return found
-
-
-def _pair(given: Any, name: str) -> tuple[Any, Any]:
-    if isinstance(given, str) or not isinstance(given, Sequence) or len(given) != 2:
-        raise InputTypeError(f"{name} must be a pair of start and end, got {given!r}; pass ('2026-01-01', '2026-01-02')")
-    return given[0], given[1]
-
-
-def _number(value: Any, rules: Rules, name: str) -> float:
-    """Return a time as the history counts it; times without a zone are UTC."""
-    if not rules.clock:
-        if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-            raise InputTypeError(f"{name} must be a number, as the history counts time, got {value!r}")
-        return float(value)
-    try:
-        if isinstance(value, str):
-            value = datetime.fromisoformat(value)
-        if isinstance(value, date) and not isinstance(value, datetime):
-            value = datetime(value.year, value.month, value.day, tzinfo=UTC)
-        if isinstance(value, datetime):
-            return (value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp()
-        return float(np.datetime64(value, "us").astype(np.int64)) / 1e6
-    except (TypeError, ValueError) as error:
-        raise InputError(f"{name} must be a date, a time or a text such as '2026-01-03 12:00', got {value!r}") from error
-
-
-def _time(value: float, rules: Rules) -> Any:
-    """Return a time as users see it: a datetime in UTC without a zone, or a number."""
-    if rules.clock:
-        return datetime.fromtimestamp(value, UTC).replace(tzinfo=None)
-    return int(value) if value == int(value) else value
-
-
-def _times(values: Sequence[float], rules: Rules) -> pa.Array:
-    shown = [_time(each, rules) for each in values]
-    return pa.array(shown, type=pa.timestamp("us")) if rules.clock else pa.array([float(each) for each in shown])
-
-
-def _shown(alarm: Alarm, rules: Rules) -> Alarm:
-    first, last = (_time(each, rules) for each in alarm.between)
-    return replace(alarm, at=_time(alarm.at, rules), change=_time(alarm.change, rules), between=(first, last))
-
-
 def state_of(history: History) -> Timeline:
     """Return the state of a history at this moment."""
     return history._ready()
@@ -549,7 +409,7 @@ def notes_of(state: Timeline) -> tuple[Note, ...]:
     return tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
 
 
-def _asked(state: Timeline | _Waiting) -> dict[str, Any]:
+def _asked(state: Timeline | Waiting) -> dict[str, Any]:
     """Return what a history was asked for, as plain values."""
     settings, rules = state.request.settings, state.rules
     return {

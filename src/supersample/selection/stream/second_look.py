@@ -138,8 +138,8 @@ def _annealed(kernel: Kernel, points: Floats, size: int, places: Indices, target
 def _starts_anew(state: Stream) -> bool:
     """Return whether the swaps start from a random sample, and not from the stream's reservoir.
 
-    Late rows of the stream find a full reservoir. Where they are unlike all others, too few get in, and the swaps mend the MMD
-    but not the tail (docs/decisions/005).
+    Late rows of the stream find a full reservoir. Where they differ from all rows before, too few get in, and swaps lower the
+    MMD but do not bring the tail back (docs/decisions/005).
     """
     enough = len(state.background.rows) >= _ENOUGH * len(state.reservoir.rows)
     return enough and state.dependence is not None and state.dependence.drift() > _SORTED
