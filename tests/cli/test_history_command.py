@@ -95,3 +95,10 @@ def test_a_folder_has_its_own_settings(run, days, tmp_path):
     assert "leave --season out, or give --every as well" in done.stderr
     done = run("history", file, "--time", "when", "--every", "2h", "-o", folder, status=2)
     assert "was asked for something else (every: 3600.0 there, 7200.0 here" in done.stderr
+
+
+def test_a_folder_asked_for_something_else_is_named_by_its_option(run, days, tmp_path):
+    run("history", days / "day-1.parquet", *OPTIONS, "-o", tmp_path / "kept")
+    other = run("history", days / "day-2.parquet", "--time", "when", "--every", "2h", "-o", tmp_path / "kept", status=2)
+    assert "-o names" in other.stderr
+    assert "save_to" not in other.stderr

@@ -12,6 +12,7 @@ from supersample.cli.interrupts import starting
 from supersample.cli.options import as_json, column_options, column_settings, history_folder, page, quiet, seed, whole_or_text
 from supersample.cli.output import say, tell, tell_json
 from supersample.cli.runner import load
+from supersample.errors import MismatchError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -140,6 +141,8 @@ def _update(found: "History", files: tuple[str, ...], folder: Path | None) -> No
         kept = "nothing is kept of it (with -o FOLDER, the same command goes on where it stopped)"
         say(f"stopped; {kept if folder is None else f'the same command goes on from {str(folder)!r}'}")
         click.get_current_context().exit(STOPPED)
+    except MismatchError as error:
+        raise MismatchError(str(error).replace("save_to", "-o", 1)) from error
 
 
 def _text(found: "History") -> str:
