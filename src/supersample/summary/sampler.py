@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
+from supersample._processes import check_jobs
 from supersample._random import as_seed
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
@@ -29,6 +30,7 @@ from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import HELD_OUT, Settings, settings_of
 from supersample.selection.stream.rows import Rows
 from supersample.summary.by_class import divide, places_of_classes, taken
+from supersample.summary.stream_parts import take_in_parts
 
 __all__ = ["SuperSampler"]
 
@@ -60,6 +62,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     half_life: in how many rows a row loses half of its weight, or in which duration ("7d"), if rows come with `time`; None:
         all rows count alike. `effective_rows_` says how many rows the decayed ones are worth.
     random_state: an int makes results repeat.
+    n_jobs: None takes rows in as one stream. A number, or -1 for all cores, has `fit` cut a large X into parts at fixed rows,
+        which so many processes take in and which are then merged. Any number gives the same result, which is not that of one
+        stream. Small arrays stay one stream, and so do rows of `partial_fit`.
 
     Attributes
     ----------
@@ -115,6 +120,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         half_life: float | str | timedelta | None = None,
         regularizer: Literal["logdet"] | None = None,
         random_state: RandomState = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_prototypes = n_prototypes
         self.n_criticisms = n_criticisms
@@ -127,6 +133,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         self.half_life = half_life
         self.regularizer = regularizer
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @one_at_a_time
     def fit(
@@ -139,7 +146,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         time: npt.ArrayLike | None = None,
     ) -> Self:
         """Forget all rows seen before and take in X. y is ignored, as scikit-learn requires."""
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight, time=time)
+        jobs = None if self.n_jobs is None else check_jobs(self.n_jobs)
+        fresh = type(self)(**self.get_params(deep=False))._take_in(X, sample_weight, log_weight, time, jobs)
         if fresh._state.n_seen and not stream.has_weight(fresh._state):
             raise InputError(
                 f"sample_weight or log_weight must give at least one row a positive weight, got {fresh._state.n_seen} zeros; "
@@ -165,6 +173,10 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         time: when each row happened, if `half_life` is a duration, or a number of the times' own unit. Rows may come late. A
         row without a time (NaN, NaT) counts as of now, and so does one far ahead of all others, until eight rows agree with it.
         """
+        return self._take_in(X, sample_weight, log_weight, time, None)
+
+    def _take_in(self, X: PointsLike, sample_weight: Any, log_weight: Any, time: Any, jobs: int | None) -> Self:
+        """Take in more rows; with `jobs` workers, if there were none before."""
         names = check_names(X, self.__dict__.get("feature_names_in_"))
         points = check_points(X, "X")
         expected = self.__dict__.get("n_features_in_", points.shape[1])
@@ -176,8 +188,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         weights = _weights(sample_weight, log_weight, points.shape[0])
         state = getattr(self, "_state", None) or stream.init(self._settings(by_time=time is not None), points.shape[1])
         times = self._times(state.settings, time, points.shape[0])
-        positions = np.arange(points.shape[0], dtype=np.int64)
-        state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
+        parted = None if jobs is None else take_in_parts(state.settings, points, weights, times, jobs)
+        if parted is None:
+            positions = np.arange(points.shape[0], dtype=np.int64)
+            parted = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
+        state = parted
         after: dict[str, Any] = {"n_features_in_": points.shape[1], "_state": state, "_selected": None}
         after["_single"] = self.__dict__.get("_single", True) and points.dtype == np.float32
         if names is not None and not hasattr(self, "_state"):
