@@ -37,7 +37,7 @@ class MeanOnly(Measure):
         return kernel.identity == self.features.kernel.identity
 
     def _embed(self, kernel: Kernel, rows: Floats) -> Floats:
-        return self.features.transform(rows).astype(float) @ self.mean
+        return np.asarray(self.features.transform(rows).astype(float) @ self.mean)
 
     def _energy(self, kernel: Kernel) -> float:
         return float(self.mean @ self.mean)
