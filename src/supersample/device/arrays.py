@@ -185,8 +185,8 @@ def require_home(home: Home | None, before: Home | None, name: str, whose: str) 
     """Refuse more rows that lie elsewhere than those before."""
     if home != before:
         raise MismatchError(
-            f"{name} must lie where the rows before it did ({_words(before, None)}), got {_words(home, None)}; pass all rows of "
-            f"one {whose} as arrays of one kind on one device"
+            f"{name} must lie where the rows before it did ({_words(before, None)}), got {_words(home, None)}; pass all rows "
+            f"of one {whose} as arrays of one kind on one device"
         )
 
 

@@ -58,8 +58,8 @@ def require_room(home: Home, needed: int, what: str, remedy: str) -> None:
     free = free_bytes(home)
     if needed > free:
         raise InputError(
-            f"{what} would take {in_words(needed)} on {home.device}, which has {in_words(free)} free; {remedy}, or use a device "
-            f"with more memory"
+            f"{what} would take {in_words(needed)} on {home.device}, which has {in_words(free)} free; {remedy}, or use a "
+            f"device with more memory"
         )
 
 

@@ -12,7 +12,7 @@ from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._typing import PointsLike
 from supersample._validation import check_log_weights, check_points, check_weights, choose
-from supersample.device.arrays import Home, follow, home_of, require_home
+from supersample.device.arrays import Home, follow, home_of, hosted, require_home
 from supersample.device.checks import check_device_points
 from supersample.embedding import decay, moments
 from supersample.embedding.decay import Decay, check_half_life, check_times
@@ -98,8 +98,7 @@ class MeanEmbedding:
         with home.working():
             rows = check_device_points(points, "points", home, width=self.n_inputs)
             n_rows, n_inputs = (int(size) for size in rows.shape)
-            given = (None if each is None else home.floats(each) for each in (weight, log_weight))
-            clock, scaled = self._weights(n_rows, *given, time)
+            clock, scaled = self._weights(n_rows, hosted(home, weight), hosted(home, log_weight), time)
             added = moments_of(self.feature_map.on_device(home, n_inputs), rows, scaled)
         state = moments.merge(self.state, added)
         self.__dict__.update(n_inputs=n_inputs, state=state, decay=clock, _home=home)

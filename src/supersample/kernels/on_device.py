@@ -196,8 +196,8 @@ class ByFunction(DeviceKernel):
             )
         if tuple(values.shape) != (left.shape[0], right.shape[0]):
             raise InputError(
-                f"kernel function {self.name!r} must return a {left.shape[0]} x {right.shape[0]} matrix for {left.shape[0]} and "
-                f"{right.shape[0]} points, got shape {tuple(values.shape)}"
+                f"kernel function {self.name!r} must return a {left.shape[0]} x {right.shape[0]} matrix for {left.shape[0]} "
+                f"and {right.shape[0]} points, got shape {tuple(values.shape)}"
             )
         return self.xp.astype(values, self.dtype)
 

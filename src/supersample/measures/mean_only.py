@@ -1,5 +1,7 @@
 """A measure known only by its mean features, for data that no single machine holds."""
 
+import numpy as np
+
 from supersample._random import Seed
 from supersample._typing import Floats
 from supersample.errors import InputError
