@@ -51,6 +51,12 @@ class Readings:
         return self._read().weights
 
     @property
+    def include_weights_(self) -> Floats:
+        """The weights of the points of `include`; with those of the prototypes they sum to one."""
+        found = self._read().selected
+        return found.weights[len(found.rows) :].copy()
+
+    @property
     def criticisms_(self) -> Points:
         """The points that the prototypes do not show; copies are left out."""
         now = self._read()

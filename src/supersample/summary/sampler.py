@@ -75,7 +75,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
-    weights_: their weights in averages, positive and of sum one.
+    weights_: their weights in averages, positive and of sum one; with `include`, include_weights_ are those of its points, and
+        the sum is that of both.
     criticisms_, criticism_indices_: the same for the criticisms: missed groups, the largest first, then the rarest points,
         and no others, so there may be fewer than n_criticisms; with a regularizer, those with the largest |witness| first.
     criticism_kind_: "missed", "rare", or "witness" with a regularizer.

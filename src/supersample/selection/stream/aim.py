@@ -1,6 +1,7 @@
 """What a stream is to match in place of itself: another distribution, as rows, mean features and held-out mean features."""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -116,6 +117,11 @@ def rows_of_target(target: Any, width: int, settings: Settings) -> Rows:
         raise InputTypeError(
             "target must have rows, by which the MMD is measured, got a MeanEmbedding, which has none; pass the rows that it "
             "was made of, a Summary of them, or a measure"
+        )
+    if isinstance(target, str | Path):
+        raise InputTypeError(
+            f"target must be rows, a measure or a Summary, got {type(target).__name__}; for rows in a file use "
+            f"summarize(..., target={str(target)!r})"
         )
     weights = None
     if isinstance(target, Measure):

@@ -173,11 +173,11 @@ def finish(state: Stream) -> Selected | None:
     points = np.concatenate([rows.points, before])
     weights = prototype_weights(plan.kernel, points, near)
     if state.settings.n_rare:
-        others, kinds, witness = _two_kinds(state, rows, weights, sample, target, looked.pull)
+        others, kinds, witness = _two_kinds(state, Rows.joined(rows, _apart(before)), weights, sample, target, looked.pull)
     else:
         others, witness = looked.criticisms, looked.witness
         kinds = np.full(len(others), KINDS.index("witness"))
-    known = near is target and (len(rows) <= FEW or is_rounded(target.points, target.points))
+    known = state.aim is None and near is target and (len(rows) <= FEW or is_rounded(target.points, target.points))
     control = _control(plan.kernel, points, near, looked.pull if known else None) if looked.exact else None
     # Shares are those of the sample; selected rows are added to the pool with share 0.
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
@@ -198,6 +198,7 @@ def _two_kinds(
 ) -> tuple[Rows, Indices, Floats]:
     """Return missed and rare rows, the kind of each, and its witness E k(x, .) - sum_s w_s k(s, .) beyond the prototypes' own.
 
+    rows: the prototypes, and after them the points chosen before.
     Both measures have mass one, so a constant may be taken off: that of the prototypes is their weighted mean.
     """
     kernel = state.fixed_plan.kernel
@@ -216,6 +217,12 @@ def _two_kinds(
     found = missed_and_rare(kernel, rows, sample, low, there, state.settings.n_criticisms)
     points = found.rows.points
     return found.rows, found.kinds, witness(points, pulls(points)) - usual
+
+
+def _apart(points: Floats) -> Rows:
+    """Return points as rows that are none of the stream."""
+    count = len(points)
+    return Rows(points, -1 - np.arange(count, dtype=np.int64), np.full(count, 0.5), np.ones(count, dtype=np.int64))
 
 
 def _control(kernel: Kernel, points: Floats, target: Target, pull: Floats | None) -> Control:

@@ -28,7 +28,7 @@ from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.spaced import spaced
 from supersample.selection.stream.state import Stream
 
-__all__ = ["FEW", "Looked", "exchanged", "second_look", "target_rows"]
+__all__ = ["FEW", "Looked", "Sought", "exchanged", "second_look", "target_rows"]
 
 #: Up to this many points all kernel values between them and the pool are held; of more, they are computed block by block.
 FEW = 300
