@@ -183,7 +183,8 @@ class Summary:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a careful colleague would say about the table, what concerns the result most first."""
-        return self._told()[1]
+        has_target = self._ready().settled.stream.aim is not None  # its notes speak of the outcome
+        return _notes_of(self._read() if has_target else self._ready())
 
     @property
     def mmd_path(self) -> tuple[MmdPoint, ...]:
@@ -346,7 +347,7 @@ class Summary:
             "n_features": now.plan.feature_map.n_features,
             "columns": [vars(note) for note in now.settled.encoding.notes],
             "profile": None if profile is None else profiles.table(profile).to_pylist(),
-            "notes": [vars(note) for note in self._told()[1]],
+            "notes": [vars(note) for note in _notes_of(now)],
         }
 
     def __repr__(self) -> str:
@@ -390,14 +391,6 @@ class Summary:
         """Return a copy that does not change when this one takes in more rows."""
         return Summary(self._read(), self.source)
 
-    def _told(self) -> tuple[Snapshot, tuple[Note, ...]]:
-        """Return this moment and its notes, which speak of the outcome where there is a target."""
-        now = self._ready()
-        if now.settled.stream.aim is None:
-            return now, notes_of(now.settled)
-        now = self._read()
-        return now, notes_of(now.settled, now.outcome)
-
     @one_at_a_time
     def _ready(self) -> Snapshot:
         """Return this moment with encoding and maps fixed; a second thread waits and does not compute them again."""
@@ -417,6 +410,10 @@ class Summary:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
         self._snapshot = self._snapshot.fixed()
         return self._snapshot.settled
+
+
+def _notes_of(now: Snapshot) -> tuple[Note, ...]:
+    return notes_of(now.settled, None if now.settled.stream.aim is None else now.outcome)
 
 
 def common_ground(left: Summary, right: Summary) -> Ground:
