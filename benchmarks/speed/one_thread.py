@@ -69,7 +69,9 @@ def _run(context: Context) -> Result:
                 "held-out MMD": taken["mmd"], "random MMD": taken["random"],
             }
         )  # fmt: skip
-        targets.append(Target(f"fit / floor, d = {width}, M = {m:,}, D = {n_features:,}", taken["fit"] / floor, "at most", goal))
+        targets.append(
+            Target(f"fit / floor, d = {width}, M = {m:,}, D = {n_features:,}", taken["fit"] / floor, "at most", goal)
+        )
     return Result(rows, targets, ["processor seconds of one thread, shortest of several in turns; Fourier features"])
 
 

@@ -47,7 +47,7 @@ def reach(offsets: Singles, shadows: Singles, own: Singles, room: Singles) -> np
         row = shadows[k]
         for j in range(m):
             room[j] += value * row[j]
-    most = room[0]
+    most: np.float32 = room[0]
     for j in range(m):
         most = max(most, room[j])
     return most

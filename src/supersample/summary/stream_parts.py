@@ -15,7 +15,7 @@ from supersample.errors import InputError
 from supersample.selection import stream
 from supersample.selection.stream import merging
 from supersample.selection.stream.lifecycle import Stream
-from supersample.selection.stream.plan import WARM_UP, Settings
+from supersample.selection.stream.plan import WARM_UP
 from supersample.selection.stream.rows import Rows
 from supersample.storage.codec import pack, unpack
 from supersample.storage.container import Contents, from_bytes, to_bytes
@@ -28,16 +28,15 @@ _HERE = "supersample.summary.stream_parts"
 _SENT = 1 << 20
 
 
-def take_in_parts(
-    settings: Settings, points: Points, weights: ScaledWeights, times: Floats | None, n_jobs: int
-) -> Stream | None:
-    """Return the stream of all rows, by parts of them that are merged in order; None if there is one part only.
+def take_in_parts(start: Stream, points: Points, weights: ScaledWeights, times: Floats | None, n_jobs: int) -> Stream | None:
+    """Return the stream of all rows after an empty one, by parts that are merged in order; None if there is one part only.
 
-    Bandwidth and features are fixed by the first rows, as in one stream.
+    Bandwidth and features are fixed by the first rows, as in one stream, unless the stream has them already.
     """
+    settings = start.settings
     size = part_rows(len(points), points.shape[1], settings.n_prototypes)
     starts = range(0, len(points), size)
-    begun = _begun(settings, points, weights, times) if len(starts) > 1 else None
+    begun = _begun(start, points, weights, times) if len(starts) > 1 else None
     if begun is None:
         return None
     arguments = {"regularizer": settings.regularizer, "n_held_out": settings.n_held_out}
@@ -66,7 +65,7 @@ def streamed_frames(frames: Iterator[bytes], place: int, regularizer: Any, n_hel
     """Return the stream of a part; the frames are an empty stream with features, then points with their weights and times."""
     state = _unpacked(next(frames), regularizer, n_held_out)
     own = replace(state.settings, seed=state.settings.seed.child("part").child(place))
-    state = stream.init(own, state.width, state.plan)
+    state = stream.init(own, state.width, state.plan, aim=state.aim)
     for frame in frames:
         points, mantissas, exponents, *times = from_bytes(frame, "rows of a part").arrays
         positions = np.arange(len(points), dtype=np.int64)
@@ -81,9 +80,11 @@ def merged_frames(frames: Iterator[bytes], regularizer: Any, n_held_out: int) ->
     return _packed(merging.merge(left, right))
 
 
-def _begun(settings: Settings, points: Points, weights: ScaledWeights, times: Floats | None) -> Stream | None:
+def _begun(state: Stream, points: Points, weights: ScaledWeights, times: Floats | None) -> Stream | None:
     """Return an empty stream whose features the first rows of positive weight have fixed; None if there are too few."""
-    state = stream.init(settings, points.shape[1])
+    if state.plan is not None:
+        return state
+    settings = state.settings
     for start in range(0, len(points), WARM_UP):
         some = slice(start, start + WARM_UP)
         rows = points[some].astype(np.float64, copy=False)
