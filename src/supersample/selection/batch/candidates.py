@@ -224,7 +224,7 @@ class FeatureCandidates(CandidateSpace):
 
     def transform(self, rows: Floats) -> Floats:
         """Return the features of a few rows, in float64."""
-        return self.map.transform(rows.astype(self.points.dtype)).astype(np.float64)
+        return np.asarray(self.map.transform(rows.astype(self.points.dtype)), dtype=np.float64)
 
     def column(self, row: Floats) -> Floats:
         """Return the products with one row's features."""
