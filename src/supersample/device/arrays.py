@@ -6,7 +6,7 @@ array API standard, by array-api-compat or the copy of it that scikit-learn carr
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
@@ -115,6 +115,30 @@ class Home:
             return array.at[where].add(values)
         array[where] += values
         return array
+
+    def put_rows(self, array: Array, places: Array, rows: Array) -> Array:
+        """Write rows to some places of an array, and return it."""
+        if self.kind == "array_api_strict":  # which takes no lists of places here
+            for row, place in enumerate(self.host(places).tolist()):
+                array[place, ...] = rows[row, ...]
+            return array
+        return self.put(array, places, rows)
+
+    def fetch(self, array: Array) -> Callable[[], Any]:
+        """Start to copy an array to the host; the function that is returned waits for it."""
+        if self.kind == "torch" and self.on_gpu:
+            torch = sys.modules["torch"]
+            pinned = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
+            pinned.copy_(array, non_blocking=True)
+            done = torch.cuda.Event()
+            done.record(torch.cuda.current_stream(self.device))
+
+            def wait() -> Any:
+                done.synchronize()
+                return pinned.numpy()
+
+            return wait
+        return lambda: self.host(array)
 
     @contextmanager
     def working(self) -> Iterator[None]:

@@ -12,8 +12,10 @@ from sklearn.utils.validation import check_is_fitted
 from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._random import as_seed
-from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
+from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
+from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home
+from supersample.device.checks import check_device_points
 from supersample.discrepancy.bounds import Judged, checked_bound
 from supersample.discrepancy.certificate import Certificate, captured_energy, certify, equal_weights, random_baseline
 from supersample.embedding.decay import check_times
@@ -23,10 +25,11 @@ from supersample.features import FeatureMap, FeaturesLike
 from supersample.kernels import Kernel, KernelLike
 from supersample.records.names import check_names
 from supersample.selection import stream
-from supersample.selection.stream import merging
+from supersample.selection.stream import merging, there
 from supersample.selection.stream.lifecycle import Selected, Stream
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import HELD_OUT, Settings, settings_of
+from supersample.selection.stream.on_device import StreamOnDevice
 from supersample.selection.stream.rows import Rows
 from supersample.summary.by_class import divide, places_of_classes, taken
 
@@ -96,10 +99,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     n_features_in_: int
     feature_names_in_: npt.NDArray[Any]
-    _state: Stream
+    _state: "Stream | StreamOnDevice"
+    _home: Home | None
     _selected: Selected | None
     _single: bool
-    sample_indices_: Indices
+    sample_indices_: Any
 
     def __init__(
         self,
@@ -140,7 +144,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Forget all rows seen before and take in X. y is ignored, as scikit-learn requires."""
         fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight, time=time)
-        if fresh._state.n_seen and not stream.has_weight(fresh._state):
+        if fresh._state.n_seen and not there.has_weight(fresh._state):
             raise InputError(
                 f"sample_weight or log_weight must give at least one row a positive weight, got {fresh._state.n_seen} zeros; "
                 f"leave it out to weigh all rows alike"
@@ -165,6 +169,13 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         time: when each row happened, if `half_life` is a duration, or a number of the times' own unit. Rows may come late. A
         row without a time (NaN, NaT) counts as of now, and so does one far ahead of all others, until eight rows agree with it.
         """
+        home = home_of(X=X, sample_weight=sample_weight, log_weight=log_weight)
+        if hasattr(self, "_state") and self._state.n_seen:
+            require_home(home, self.__dict__.get("_home"), "X", "sampler")
+        if home is not None:
+            with home.working():
+                self.__dict__.update(self._taken_there(home, X, sample_weight, log_weight, time))
+            return self
         names = check_names(X, self.__dict__.get("feature_names_in_"))
         points = check_points(X, "X")
         expected = self.__dict__.get("n_features_in_", points.shape[1])
@@ -174,7 +185,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"rows seen before; pass the same columns in the same order"
             )
         weights = _weights(sample_weight, log_weight, points.shape[0])
-        state = getattr(self, "_state", None) or stream.init(self._settings(by_time=time is not None), points.shape[1])
+        state = self._host_state() or stream.init(self._settings(by_time=time is not None), points.shape[1])
         times = self._times(state.settings, time, points.shape[0])
         positions = np.arange(points.shape[0], dtype=np.int64)
         state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
@@ -184,6 +195,27 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             after["feature_names_in_"] = names
         self.__dict__.update(after)  # one step: after an interrupt, all rows of X are taken in, or none
         return self
+
+    def _taken_there(self, home: Home, X: Any, sample_weight: Any, log_weight: Any, time: Any) -> dict[str, Any]:
+        """Return what changes by rows that lie on a device. The first ones, which fix bandwidth and features, go to the host."""
+        if not home.is_mutable:
+            raise InputTypeError("X must be an array of NumPy, torch or CuPy: JAX is for functions without a state; convert it")
+        points = check_device_points(X, "X", home)
+        n_rows, width = (int(size) for size in points.shape)
+        expected = self.__dict__.get("n_features_in_", width)
+        if width != expected:
+            raise MismatchError(
+                f"X has {width} features, but SuperSampler is expecting {expected} features as input, as in the rows seen "
+                f"before; pass the same columns in the same order"
+            )
+        weights = _weights(hosted(home, sample_weight), hosted(home, log_weight), n_rows)
+        if sample_weight is None and log_weight is None:
+            weights = None
+        state = getattr(self, "_state", None) or stream.init(self._settings(by_time=time is not None), width)
+        times = self._times(state.settings, time, n_rows)
+        state = there.take_in(state, points, weights, times, home)
+        single = points.dtype == home.single and self.__dict__.get("_single", True)
+        return {"n_features_in_": width, "_state": state, "_selected": None, "_single": single, "_home": home}
 
     @one_at_a_time
     def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
@@ -207,8 +239,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         >>> small.shape, (labels == "rare").sum()
         ((20, 2), np.int64(1))
         """
-        points = check_points(X, "X")
-        places = places_of_classes(y, points.shape[0])
+        home = home_of(X=X, **({"y": y} if is_device_array(y) else {}))
+        points: Any = check_points(X, "X") if home is None else check_device_points(X, "X", home)
+        places = places_of_classes(home.host(y) if home is not None and is_device_array(y) else y, points.shape[0])
         wanted = check_count(self.n_prototypes, "n_prototypes")
         if wanted < len(places):
             raise InputError(
@@ -220,10 +253,14 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         chosen = []
         for place, (rows, size) in enumerate(zip(places, sizes, strict=True)):
             own = params | {"n_prototypes": int(size), "random_state": seed.child(place).sequence()}
-            chosen.append(rows[type(self)(**own).fit(points[rows]).prototype_indices_])
+            if home is None:
+                chosen.append(rows[type(self)(**own).fit(points[rows]).prototype_indices_])
+            else:
+                part = type(self)(**own).fit(home.xp.take(points, home.array(rows), axis=0))
+                chosen.append(rows[home.host(part.prototype_indices_)])
         indices: Indices = np.sort(np.concatenate(chosen))
-        self.sample_indices_ = indices
-        return taken(X, indices), taken(y, indices)
+        self.sample_indices_ = follow(home, indices)
+        return _rows_of(X, indices), _rows_of(y, indices)
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":
         """Return a sampler for the rows of both, as if those of `other` had come after; neither argument changes.
@@ -240,10 +277,15 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"the two samplers have seen rows of {self.n_features_in_} and {other.n_features_in_} columns and cannot be "
                 f"merged"
             )
+        home = self.__dict__.get("_home")
+        if self._state.n_seen and other._state.n_seen:
+            require_home(other.__dict__.get("_home"), home, "other", "sampler")
+        home = home or other.__dict__.get("_home")
         merged = self._empty_copy()
         (mine, single), (theirs, also_single) = self._held(), other._held()
         merged._state = merging.merge(mine, theirs)
         merged._single = single and also_single
+        merged._home = home
         return merged
 
     @one_at_a_time
@@ -257,7 +299,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         self._parts = self.__dict__.get("_parts", self._state.settings.stream) + 1
         index = self._parts if stream_index is None else check_count(stream_index, "stream_index", minimum=0)
-        self._state = stream.fix_plan(self._state)
+        if isinstance(self._state, Stream):
+            self._state = stream.fix_plan(self._state)
         plan = self._state.plan
         if plan is None:
             raise InputError(
@@ -270,30 +313,30 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     @property
     @one_at_a_time
-    def prototypes_(self) -> Points:
+    def prototypes_(self) -> Any:
         """The points kept."""
         return self._as_given(self._require_selected().rows.points)
 
     @property
-    def prototype_indices_(self) -> Indices:
+    def prototype_indices_(self) -> Any:
         """Their positions in the stream, counting from 0, rows of weight zero included."""
-        return self._require_selected().rows.positions.copy()
+        return self._follow(self._require_selected().rows.positions.copy())
 
     @property
-    def weights_(self) -> Floats:
+    def weights_(self) -> Any:
         """The weights of the prototypes in averages: at least a tenth of 1 / M each; 1 / M where nothing else was nearer."""
-        return self._require_selected().weights.copy()
+        return self._follow(self._require_selected().weights.copy())
 
     @property
     @one_at_a_time
-    def criticisms_(self) -> Points:
+    def criticisms_(self) -> Any:
         """The points that the prototypes do not show; copies are left out."""
         return self._as_given(self._require_selected().criticisms.points)
 
     @property
-    def criticism_indices_(self) -> Indices:
+    def criticism_indices_(self) -> Any:
         """Their positions in the stream."""
-        return self._require_selected().criticisms.positions.copy()
+        return self._follow(self._require_selected().criticisms.positions.copy())
 
     @property
     def criticism_kind_(self) -> npt.NDArray[np.str_]:
@@ -301,22 +344,22 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return np.array(KINDS)[self._require_selected().kinds]
 
     @property
-    def criticism_witness_(self) -> Floats:
+    def criticism_witness_(self) -> Any:
         """E k(x, .) less the prototypes' mean of k(s, .) at each criticism: positive where these have too little mass.
 
         For missed and rare points, the mean is by `weights_`, and the prototypes' own mean witness is taken off.
         """
-        return self._require_selected().witness.copy()
+        return self._follow(self._require_selected().witness.copy())
 
     @property
-    def criticism_nearest_(self) -> Indices:
+    def criticism_nearest_(self) -> Any:
         """The place in prototypes_ of the prototype nearest to each criticism."""
-        return self._require_selected().nearest.copy()
+        return self._follow(self._require_selected().nearest.copy())
 
     @property
-    def criticism_share_(self) -> Floats:
+    def criticism_share_(self) -> Any:
         """The share of the data nearer to each criticism than to any prototype, estimated from the background sample."""
-        return self._require_selected().shares.copy()
+        return self._follow(self._require_selected().shares.copy())
 
     @property
     def n_seen_(self) -> int:
@@ -439,9 +482,23 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     @one_at_a_time
     def _held(self) -> tuple[Stream, bool]:
         """Return the state, and whether all its rows came in single precision."""
-        return self._state, self._single
+        state = self._host_state()
+        assert state is not None
+        return state, self._single
 
-    def _as_given(self, points: Floats) -> Points:
+    def _host_state(self) -> Stream | None:
+        """Return the stream as that of the host, wherever it is; None before any rows."""
+        state = getattr(self, "_state", None)
+        return there.on_host(state) if state is not None else None
+
+    def _follow(self, values: Any) -> Any:
+        """Return values where the rows lie."""
+        return follow(self.__dict__.get("_home"), values)
+
+    def _as_given(self, points: Floats) -> Any:
+        home = self.__dict__.get("_home")
+        if home is not None:
+            return home.array(points, home.single if self._single else home.wide)
         return points.astype(np.float32) if self._single else points.copy()
 
     def _empty_copy(self) -> "SuperSampler":
@@ -456,7 +513,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def _require_selected(self) -> Selected:
         check_is_fitted(self)
         if self._selected is None:
-            selected = stream.finish(self._state)
+            state = self._host_state()
+            assert state is not None
+            selected = stream.finish(state)
             if selected is None:
                 raise InputError(
                     f"there is nothing to select from: none of the {self._state.n_seen} rows seen has a positive weight; call "
@@ -469,6 +528,12 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         selected = self._require_selected()
         rows, weights = selected.rows.points, selected.weights
         return certify(selected.plan.held_out, selected.held_out, rows, weights, selected.control)
+
+
+def _rows_of(data: Any, indices: Indices) -> Any:
+    """Return rows of what a user gave, in the form it was given."""
+    home = home_of(data=data)
+    return taken(data, indices) if home is None else home.xp.take(data, home.array(indices), axis=0)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:
