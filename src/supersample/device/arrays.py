@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from supersample._typing import Floats
 from supersample.errors import InputTypeError, MismatchError
 
 __all__ = ["Array", "Home", "follow", "home_of", "hosted", "is_device_array", "require_home", "working"]
+
+T = TypeVar("T")
 
 #: An array of torch, CuPy, JAX, or of any other library of the standard.
 Array = Any
@@ -224,9 +226,15 @@ def hosted(home: Home | None, values: Any) -> Any:
     return values if home is None or values is None else home.floats(values)
 
 
-def follow(home: Home | None, values: Any) -> Any:
-    """Return values of the host as an array of this kind on this device; without one, unchanged."""
-    return values if home is None else home.array(values)
+def follow(home: Home | None, values: T) -> T:
+    """Return values of the host as an array of this kind on this device; without one, unchanged.
+
+    Annotations say what the values are on the host.
+    """
+    if home is None:
+        return values
+    there: T = home.array(values)  # type: ignore[arg-type]
+    return there
 
 
 def _kind_of(value: Any) -> str | None:

@@ -47,7 +47,7 @@ class Empirical(Measure):
 
     _block_rows = BLOCK_ROWS
 
-    def __new__(cls, points: Any = None, *args: Any, **options: Any) -> Self:
+    def __new__(cls, points: Any = None, *_: Any, **__: Any) -> Self:
         """Hold arrays of torch, CuPy and JAX where they lie."""
         if cls is Empirical and is_device_array(points):
             from supersample.measures.on_device import EmpiricalOnDevice  # a kind of this class

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from supersample._notebook import notebook_html
-from supersample._typing import Floats, PointsLike
+from supersample._typing import Floats, Indices, Points, PointsLike
 from supersample.device.arrays import home_of
 from supersample.errors import InputError
 from supersample.kernels import Kernel
@@ -37,10 +37,10 @@ class Selection:
     (3, 4, 1.0)
     """
 
-    indices: Any
-    points: Any
-    weights: Any
-    mmd: Any
+    indices: Indices
+    points: Points
+    weights: Floats
+    mmd: Floats
     note: str = ""
     kernel: Kernel | None = None
 
@@ -125,8 +125,8 @@ class Critique:
 
     prototypes: Selection
     criticisms: Selection
-    witness: Any
-    nearest: Any
+    witness: Floats
+    nearest: Indices
 
     def __str__(self) -> str:
         """Return the numbers of prototypes and criticisms in words, and where the prototypes have too little or too much."""

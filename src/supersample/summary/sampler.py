@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._random import as_seed
-from supersample._typing import Floats, Indices, PointsLike, RandomState
+from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
 from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home
 from supersample.device.checks import check_device_points
@@ -29,11 +29,12 @@ from supersample.selection.stream import merging, there
 from supersample.selection.stream.lifecycle import Selected, Stream
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import HELD_OUT, Settings, settings_of
-from supersample.selection.stream.on_device import StreamOnDevice
 from supersample.selection.stream.rows import Rows
 from supersample.summary.by_class import divide, places_of_classes, taken
 
 __all__ = ["SuperSampler"]
+
+T = TypeVar("T")
 
 
 class SuperSampler(BaseEstimator):  # type: ignore[misc]
@@ -99,7 +100,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     n_features_in_: int
     feature_names_in_: npt.NDArray[Any]
-    _state: "Stream | StreamOnDevice"
+    _state: Any  # a Stream, or a StreamOnDevice
     _home: Home | None
     _selected: Selected | None
     _single: bool
@@ -197,7 +198,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self
 
     def _taken_there(self, home: Home, X: Any, sample_weight: Any, log_weight: Any, time: Any) -> dict[str, Any]:
-        """Return what changes by rows that lie on a device. The first ones, which fix bandwidth and features, go to the host."""
+        """Return what changes by rows that lie on a device; the first ones, which fix bandwidth and maps, go to the host."""
         if not home.is_mutable:
             raise InputTypeError("X must be an array of NumPy, torch or CuPy: JAX is for functions without a state; convert it")
         points = check_device_points(X, "X", home)
@@ -208,9 +209,8 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
                 f"X has {width} features, but SuperSampler is expecting {expected} features as input, as in the rows seen "
                 f"before; pass the same columns in the same order"
             )
-        weights = _weights(hosted(home, sample_weight), hosted(home, log_weight), n_rows)
-        if sample_weight is None and log_weight is None:
-            weights = None
+        alike = sample_weight is None and log_weight is None
+        weights = None if alike else _weights(hosted(home, sample_weight), hosted(home, log_weight), n_rows)
         state = getattr(self, "_state", None) or stream.init(self._settings(by_time=time is not None), width)
         times = self._times(state.settings, time, n_rows)
         state = there.take_in(state, points, weights, times, home)
@@ -313,28 +313,28 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     @property
     @one_at_a_time
-    def prototypes_(self) -> Any:
+    def prototypes_(self) -> Points:
         """The points kept."""
         return self._as_given(self._require_selected().rows.points)
 
     @property
-    def prototype_indices_(self) -> Any:
+    def prototype_indices_(self) -> Indices:
         """Their positions in the stream, counting from 0, rows of weight zero included."""
         return self._follow(self._require_selected().rows.positions.copy())
 
     @property
-    def weights_(self) -> Any:
+    def weights_(self) -> Floats:
         """The weights of the prototypes in averages: at least a tenth of 1 / M each; 1 / M where nothing else was nearer."""
         return self._follow(self._require_selected().weights.copy())
 
     @property
     @one_at_a_time
-    def criticisms_(self) -> Any:
+    def criticisms_(self) -> Points:
         """The points that the prototypes do not show; copies are left out."""
         return self._as_given(self._require_selected().criticisms.points)
 
     @property
-    def criticism_indices_(self) -> Any:
+    def criticism_indices_(self) -> Indices:
         """Their positions in the stream."""
         return self._follow(self._require_selected().criticisms.positions.copy())
 
@@ -344,7 +344,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return np.array(KINDS)[self._require_selected().kinds]
 
     @property
-    def criticism_witness_(self) -> Any:
+    def criticism_witness_(self) -> Floats:
         """E k(x, .) less the prototypes' mean of k(s, .) at each criticism: positive where these have too little mass.
 
         For missed and rare points, the mean is by `weights_`, and the prototypes' own mean witness is taken off.
@@ -352,12 +352,12 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         return self._follow(self._require_selected().witness.copy())
 
     @property
-    def criticism_nearest_(self) -> Any:
+    def criticism_nearest_(self) -> Indices:
         """The place in prototypes_ of the prototype nearest to each criticism."""
         return self._follow(self._require_selected().nearest.copy())
 
     @property
-    def criticism_share_(self) -> Any:
+    def criticism_share_(self) -> Floats:
         """The share of the data nearer to each criticism than to any prototype, estimated from the background sample."""
         return self._follow(self._require_selected().shares.copy())
 
@@ -365,7 +365,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     def n_seen_(self) -> int:
         """Rows seen."""
         check_is_fitted(self)
-        return self._state.n_seen
+        return int(self._state.n_seen)
 
     @property
     def effective_rows_(self) -> float:
@@ -491,14 +491,15 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         state = getattr(self, "_state", None)
         return there.on_host(state) if state is not None else None
 
-    def _follow(self, values: Any) -> Any:
+    def _follow(self, values: T) -> T:
         """Return values where the rows lie."""
         return follow(self.__dict__.get("_home"), values)
 
-    def _as_given(self, points: Floats) -> Any:
+    def _as_given(self, points: Floats) -> Points:
         home = self.__dict__.get("_home")
         if home is not None:
-            return home.array(points, home.single if self._single else home.wide)
+            lying: Points = home.array(points, home.single if self._single else home.wide)
+            return lying
         return points.astype(np.float32) if self._single else points.copy()
 
     def _empty_copy(self) -> "SuperSampler":

@@ -54,7 +54,7 @@ class CandidateSpace(ABC):
     z: Floats
     diagonal: Floats
     note: str
-    home: Home | None = None
+    home: Any = None
 
     @property
     def scale(self) -> float:
@@ -212,7 +212,7 @@ def as_measure(target: TargetLike, points: Points, name: str = "candidates") -> 
         lies = getattr(target, "home", None)
         if isinstance(target, Empirical) and lies != home_of(points=points):
             raise MismatchError(
-                f"target must lie where the {name} do, and its points are {'on the host' if lies is None else f'those of {lies}'}; "
+                f"target must lie where the {name} do, and its points are {'on the host' if lies is None else f'{lies}'}; "
                 f"bring both to one device, or to the host"
             )
         return target

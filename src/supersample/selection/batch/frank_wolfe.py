@@ -9,8 +9,8 @@ from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import PointsLike, RandomState
 from supersample._validation import choose
-from supersample.errors import InputError
 from supersample.device.arrays import home_of, working
+from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth

@@ -123,7 +123,7 @@ class Atoms:
         for index, row, weight in zip(chosen.indices, chosen.points, weights, strict=True):
             place = self._append(index, row)
             self.weights[place] = weight
-            self.values = self.values + weight * self._column(place)
+            self.values = self.values + float(weight) * self._column(place)
         self.table.extend(self.weights[: self.size].copy() for _ in range(past))
 
     def _place(self, index: int, *, refine: bool) -> tuple[int, Any]:

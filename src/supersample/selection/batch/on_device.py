@@ -22,10 +22,10 @@ __all__ = ["ExactOnDevice", "FeaturesOnDevice"]
 class _Lying:
     """What candidates of a device share: numbers for each of them stay there, and those of the chosen few come to the host."""
 
-    home: Home
-    points: Array
-    z: Array
-    diagonal: Array
+    home: Any
+    points: Any
+    z: Any
+    diagonal: Any
 
     @property
     def size(self) -> int:
@@ -39,7 +39,7 @@ class _Lying:
 
     def row(self, index: int) -> Floats:
         """Return one candidate in float64."""
-        return self.rows_at(np.array([index]))[0]
+        return np.asarray(self.rows_at(np.array([index]))[0])
 
     def rows_at(self, indices: Indices) -> Floats:
         """Return some candidates in float64."""

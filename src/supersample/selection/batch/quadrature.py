@@ -146,9 +146,7 @@ def _select(
         return assemble(space, chosen, kind, candidates, seed, note)
 
 
-def _pick(
-    space: CandidateSpace, chosen: Picked, count: int, *, refine: bool, by_variance: bool
-) -> tuple[Residual, str]:
+def _pick(space: CandidateSpace, chosen: Picked, count: int, *, refine: bool, by_variance: bool) -> tuple[Residual, str]:
     """Add points until there are `count`; return what they leave, and why there are fewer."""
     residual = residual_of(space, count)
     for row in chosen.points:

@@ -1,4 +1,4 @@
-"""Residuals of candidates that lie on a device: the numbers for each of them stay there, those of the chosen come to the host."""
+"""Residuals of candidates that lie on a device: their numbers stay there, and those of the chosen few come to the host."""
 
 import math
 from typing import Any
@@ -49,7 +49,11 @@ class ExactResidualOnDevice(_Lying, ExactResidual):
         super().__init__(space, 0)
         self.home = space.home
         self._factor: Any = space.columns(count)
-        self._root, self._halves, self._rows = np.zeros((count, count)), np.empty(count), np.empty((count, space.points.shape[1]))
+        self._root, self._halves, self._rows = (
+            np.zeros((count, count)),
+            np.empty(count),
+            np.empty((count, space.points.shape[1])),
+        )
         self.z = 1.0 * space.z
         self.left = 1.0 * space.diagonal
 

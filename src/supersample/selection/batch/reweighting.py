@@ -30,7 +30,7 @@ def quadrature_weights(
     bandwidth: Bandwidth = "median",
     kind: Weighting = "free",
     random_state: RandomState = None,
-) -> Any:
+) -> Floats:
     """Return the weights that minimise the MMD of the points to the target.
 
     free: w = K^-1 z, the weights of Bayesian quadrature (Huszar and Duvenaud 2012, eq. 20); they may be negative and need not

@@ -73,13 +73,12 @@ def critic(
     (array([0., 3.]), np.float64(9.0))
     """
     with working(home_of(X=X)):
-        return _critic(X, prototypes, criticisms, as_kernel(kernel, bandwidth), regularizer, diversity, labels, method, n_features, as_seed(random_state))
+        options = (regularizer, diversity, labels, method, n_features)
+        return _critic(X, prototypes, criticisms, as_kernel(kernel, bandwidth), options, as_seed(random_state))
 
 
-def _critic(
-    X: PointsLike, prototypes: int, criticisms: int, kernel: Kernel, regularizer: Any, diversity: Any, labels: Any, method: Any,
-    n_features: Any, seed: Seed,
-) -> Critique:  # fmt: skip
+def _critic(X: PointsLike, prototypes: int, criticisms: int, kernel: Kernel, options: tuple[Any, ...], seed: Seed) -> Critique:
+    regularizer, diversity, labels, method, n_features = options
     home = home_of(X=X)
     points: Any = check_points(X, "X") if home is None else check_device_points(X, "X", home)
     n = int(points.shape[0])
@@ -97,6 +96,7 @@ def _critic(
     resolved.check_on(rows if home is None else spread_rows(points, _TRIED, home))
     exact = how == "exact" or (how == "auto" and n <= _EXACT_ROWS)
     measure = as_measure(None, rows)
+    assert isinstance(measure, Empirical)
     feature_map = None if exact else _feature_map(resolved, measure, check_count(n_features, "n_features"), seed)
     pool = _pool(resolved, rows, feature_map, codes, seed, home)
     means = pool.means()

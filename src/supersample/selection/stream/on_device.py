@@ -1,8 +1,8 @@
 """The stream on a device: its state, and pure functions that take rows in there.
 
-A block of rows is scored by one product with the features of the held points. Only the few rows that gain take part in swaps, and
-these need inner products alone (`swaps_on_device`). Bandwidth and maps come from the first rows, which the host takes in, and a
-result is read from a `Stream` of the host, so that the second look and the judgement are those of every stream.
+A block of rows is scored by one product with the features of the held points. Only the few rows that gain take part in swaps,
+and these need inner products alone (`swaps_on_device`). Bandwidth and maps come from the first rows, which the host takes in,
+and a result is read from a `Stream` of the host, so that the second look and the judgement are those of every stream.
 """
 
 from dataclasses import dataclass, replace
@@ -19,7 +19,6 @@ from supersample.embedding.on_device import relative_weights, sums_of
 from supersample.features.on_device import DeviceMap
 from supersample.selection.stream import background, rare
 from supersample.selection.stream.plan import CHUNK, Plan, Settings
-from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.state import Stream
 from supersample.selection.stream.swaps_on_device import Held, offer
@@ -94,7 +93,8 @@ class Waiting:
 
     def part(self, start: int, stop: int) -> "Waiting":
         """Return some consecutive rows."""
-        weights = None if self.weights is None else ScaledWeights(*(each[start:stop] for each in self.weights))
+        whole = self.weights
+        weights = None if whole is None else ScaledWeights(whole.mantissas[start:stop], whole.exponents[start:stop])
         return Waiting(self.points[start:stop, :], self.positions[start:stop], weights)
 
     def of_host(self, places: Indices, home: Home) -> Rows:
@@ -107,15 +107,15 @@ class Waiting:
         """Return the weights of some rows."""
         if self.weights is None:
             return ScaledWeights(np.full(places.size, 0.5), np.ones(places.size, dtype=np.int64))
-        return ScaledWeights(*(each[places] for each in self.weights))
+        return ScaledWeights(self.weights.mantissas[places], self.weights.exponents[places])
 
 
 @dataclass(frozen=True)
 class StreamOnDevice:
     """The state of a stream on a device.
 
-    base: the stream of the host that it went on from; its plan, settings, background sample and rare rows are those of this one.
-    Its moments and reservoir are not: they are here. waiting: rows that do not fill a block yet.
+    base: the stream of the host that it went on from; its plan, settings, background sample and rare rows are those of this
+    one. Its moments and reservoir are not: they are here. waiting: rows that do not fill a block yet.
     """
 
     home: Home
@@ -150,8 +150,8 @@ def of_stream(state: Stream, home: Home, dtype: Any) -> StreamOnDevice:
         waiting = replace(waiting, weights=None)
     base = replace(state, pending=Rows.none(state.width), dependence=None)
     held = Held.of(state.reservoir, home, dtype)
-    sums = (_Sums.of(each, home) for each in (state.moments, state.held_out))
-    return StreamOnDevice(home, base, state.n_seen, state.n_used, *sums, held, waiting, maps)
+    sums, held_out = (_Sums.of(each, home) for each in (state.moments, state.held_out))
+    return StreamOnDevice(home, base, state.n_seen, state.n_used, sums, held_out, held, waiting, maps)
 
 
 def refuse_options(settings: Settings, home: Home) -> None:
@@ -198,8 +198,9 @@ def _joined(first: Waiting, second: Waiting, home: Home) -> Waiting:
         return second
     weights = None
     if not (first.weights is None and second.weights is None):
-        both = [each.scaled(np.arange(each.positions.size)) for each in (first, second)]
-        weights = ScaledWeights(*(np.concatenate(pair) for pair in zip(*both, strict=True)))
+        one, two = (each.scaled(np.arange(each.positions.size)) for each in (first, second))
+        mantissas = np.concatenate([one.mantissas, two.mantissas])
+        weights = ScaledWeights(mantissas, np.concatenate([one.exponents, two.exponents]))
     points = home.xp.concat([first.points, second.points])
     return Waiting(points, np.concatenate([first.positions, second.positions]), weights)
 
@@ -272,7 +273,7 @@ def _background(base: Stream, block: Waiting, times: Floats, home: Home) -> back
     if block.weights is None and np.isfinite(sample.next_mantissa):
         limit = np.ldexp(sample.next_mantissa, sample.next_exponent)
         places = np.flatnonzero(times <= limit * (1.0 + 1e-12))  # `background.update` looks at these exactly
-    elif np.isfinite(sample.next_mantissa):
+    elif block.weights is not None and np.isfinite(sample.next_mantissa):
         mantissas, exponents = np.frexp(times / block.weights.mantissas)
         drawn = background.Timed(Rows.none(0), mantissas, exponents - block.weights.exponents)
         places = np.flatnonzero(drawn.before(sample.next_mantissa, sample.next_exponent))
@@ -285,4 +286,6 @@ def _rare(base: Stream, block: Waiting, features: Array, mean: Array, n_used: in
     """Offer a block to the rows of low density."""
     density = home.floats(features @ home.xp.astype(mean, features.dtype))
     host_mean = home.floats(mean)
-    return rare.offer(base.rare, density, lambda some: block.of_host(some, home), host_mean, n_used, base.fixed_plan.feature_map)
+    return rare.offer(
+        base.rare, density, lambda some: block.of_host(some, home), host_mean, n_used, base.fixed_plan.feature_map
+    )

@@ -1,9 +1,10 @@
 """The held points of a stream on a device, and how rows of a block take their places.
 
-Replacing y_j by x lowers M^2 MMD^2 by 2 (h(y_j) - h(x)) - |phi(x) - phi(y_j)|^2 with h(y) = phi(y).e, e = sum_l phi(y_l) - M mu.
-So the best place of each row of a block is a row maximum of G + (F e - |F|^2 / 2), with G = f F^T one product. The few rows that
-gain are looked at again in full precision, and swap in one by one on the host, with inner products alone: after row a took place
-j, f e grows by S[:, a] - G[:, j], F e by G[a] - H[:, j], and column j of G becomes S[:, a], S = f f^T and H = F F^T.
+Replacing y_j by x lowers M^2 MMD^2 by 2 (h(y_j) - h(x)) - |phi(x) - phi(y_j)|^2 with h(y) = phi(y).e and
+e = sum_l phi(y_l) - M mu. So the best place of each row of a block is a row maximum of G + (F e - |F|^2 / 2), G = f F^T one
+product. The few rows that gain are looked at again in full precision, and swap in one by one on the host, with inner products
+alone: after row a took place j, f e grows by S[:, a] - G[:, j], F e by G[a] - H[:, j], and column j of G becomes S[:, a], where
+S = f f^T and H = F F^T.
 """
 
 from collections.abc import Callable
@@ -46,8 +47,8 @@ class Held:
     def copy(self, home: Home) -> "Held":
         """Return points that can be overwritten without changing these."""
         points, features = (home.xp.asarray(each, copy=True) for each in (self.points, self.features))
-        here = (each.copy() for each in (self.positions, self.mantissas, self.exponents, self.histogram))
-        return Held(self.size, points, features, *here)
+        positions, exponents, histogram = (each.copy() for each in (self.positions, self.exponents, self.histogram))
+        return Held(self.size, points, features, positions, self.mantissas.copy(), exponents, histogram)
 
     def on_host(self, home: Home) -> Reservoir:
         """Return the reservoir of the host."""
@@ -128,9 +129,7 @@ def _best(gains: Reals, least: float) -> Indices:
     return places
 
 
-def _swap(
-    held: Held, block: Any, features: Array, places: Indices, mean: Array, least: float, home: Home
-) -> tuple[Held, int]:
+def _swap(held: Held, block: Any, features: Array, places: Indices, mean: Array, least: float, home: Home) -> tuple[Held, int]:
     """Let rows take places one by one, with products in full precision; return the points after it, and the number of swaps."""
     xp = home.xp
     pull = _pull(held, mean, home)
@@ -164,15 +163,13 @@ def _swap(
     return changed, len(taken)
 
 
-def _column(
-    held: Held, across: Floats, taken: dict[int, int], columns: dict[int, Floats], slot: int, home: Home
-) -> Floats:
+def _column(held: Held, across: Floats, taken: dict[int, int], columns: dict[int, Floats], slot: int, home: Home) -> Floats:
     """Return the products of the point at a place with all points held now."""
     if slot in taken:  # it came in this round, and its row of products is kept up to date
-        return across[taken[slot]].copy()
+        return np.array(across[taken[slot]])
     if slot not in columns:
         columns[slot] = home.floats(held.features @ held.features[slot, :])
-    column = columns[slot].copy()
+    column: Floats = columns[slot].copy()
     for place, row in taken.items():
         column[place] = across[row, slot]
     return column
