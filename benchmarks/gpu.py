@@ -1,7 +1,7 @@
 """Seconds and memory on a GPU, beside the CPU path of the same machine: `make bench-gpu`.
 
-Every line is printed as soon as it is measured; a line that fails says why, and the others go on. The CPU path runs on a smaller
-size where the whole would take minutes; its ratio is by rows (or pairs) a second, which the table says.
+Every line is printed as soon as it is measured; a line that fails says why, and the others go on. The CPU path runs on a
+smaller size where the whole would take minutes; its ratio is by rows (or pairs) a second, which the table says.
 """
 
 import argparse

@@ -6,7 +6,7 @@ from _thread import RLock as _RLock  # built in, unlike `threading`: this module
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from supersample import columns, errors, features, kernels, measures
+    from supersample import columns, errors, features, kernels, live, measures
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
     from supersample.engines import frank_wolfe, herd, sbq, summarize, wkh
@@ -44,6 +44,7 @@ __all__ = [
     "herd",
     "integrate",
     "kernels",
+    "live",
     "load",
     "measures",
     "mmd2",
@@ -82,6 +83,7 @@ _HOMES = {
     "herd": "supersample.engines",
     "integrate": "supersample.integration",
     "kernels": "supersample",
+    "live": "supersample",
     "load": "supersample.summary",
     "measures": "supersample",
     "mmd2": "supersample.discrepancy",

@@ -23,6 +23,9 @@ class _Lying:
     """What candidates of a device share: numbers for each of them stay there, and those of the chosen few come to the host."""
 
     home: Any
+    #: z is as exact as it will be: nothing is left to settle.
+    error: float = 0.0
+    fast: Any = None
     points: Any
     z: Any
     diagonal: Any
@@ -44,6 +47,14 @@ class _Lying:
     def rows_at(self, indices: Indices) -> Floats:
         """Return some candidates in float64."""
         return np.asarray(host_rows(self.points, indices, self.home), dtype=np.float64)
+
+    def settle(self, places: Indices) -> Floats:
+        """Return by how much z of some candidates changes: nothing."""
+        return np.zeros(len(places))
+
+    def is_settled(self, index: int) -> bool:
+        """Whether z of a candidate will not change: always."""
+        return True
 
     def zeros(self) -> Array:
         """Return a zero for each candidate."""

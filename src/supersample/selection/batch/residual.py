@@ -7,6 +7,7 @@ import numpy as np
 from scipy import linalg
 
 from supersample._compiled import residual
+from supersample._threads import cut, map_blocks
 from supersample._typing import Floats
 from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
@@ -19,6 +20,8 @@ CLEAR = 1e-8
 _CLEAR_SINGLE = 1e-5
 #: Gains whose difference is below this share of the largest are ties.
 TIE = 1e-10
+#: Candidates of a part of a product with the factor.
+_PART = 1 << 15
 
 
 class Residual(ABC):
@@ -49,9 +52,20 @@ class Residual(ABC):
     def best(self, *, by_variance: bool) -> int:
         """Return the candidate that lowers MMD^2 most, by zr^2 / R, or the one with the largest |zr|; -1 if all are spanned.
 
-        Gains fall by orders of magnitude, so ties are relative to the largest gain and not to k(x, x).
+        Gains fall by orders of magnitude, so ties are relative to the largest gain and not to k(x, x). Where z is known within
+        an error only, it is computed exactly for the candidates that may be the best, if there are several.
         """
-        return int(residual.best(self.z, self.left, self.floor, by_variance, TIE))
+        best = int(residual.best(self.z, self.left, self.floor, by_variance, TIE))
+        while self.space.error > 0.0 and best >= 0:
+            close = residual.close(self.z, self.left, self.floor, by_variance, self.space.error)
+            if close.size == 1:
+                break
+            changes = self.space.settle(close)
+            if not bool(changes.any()):
+                break
+            self.z[close] += changes
+            best = int(residual.best(self.z, self.left, self.floor, by_variance, TIE))
+        return best
 
 
 class ExactResidual(Residual):
@@ -66,6 +80,7 @@ class ExactResidual(Residual):
         self._halves = np.empty(count)
         self._rows = np.empty((count, space.points.shape[1]))
         self._product = np.zeros(space.size)
+        self._parts = cut(space.size, _PART)
         self.size = 0
 
     @property
@@ -91,7 +106,10 @@ class ExactResidual(Residual):
     def add(self, row: Floats, index: int | None = None) -> None:
         """Add a row to the factor; O(N n). A spanned point changes nothing."""
         n = self.size
+        column = None
         if index is not None:
+            column = self.space.column(row)
+            self._settle(index, column)
             spanned, own, z = self._at(index)
         else:
             values, diagonal = self.space.embed(row[None])
@@ -103,13 +121,19 @@ class ExactResidual(Residual):
             z = float(values[0] - spanned @ self.halves)
             if not self.noise and own <= self.clear * float(diagonal[0]):
                 return
+        if column is None:
+            column = self.space.column(row)
         length = float(np.sqrt(own))
-        self._write(spanned, length, z / length, self.space.column(row))
+        self._write(spanned, length, z / length, column)
         self._root[n, :n], self._root[n, n] = spanned, length
         self._halves[n], self._rows[n] = z / length, row
         self.size += 1
         if not self.noise:
             self._clear(index)
+
+    def _settle(self, index: int, column: Any) -> None:
+        """Let z of a candidate be exact."""
+        self.z[index] += self.exact.settle_by(index, column)
 
     def _at(self, index: int) -> tuple[Floats, float, float]:
         """Return the column of the factor at a candidate, its residual, and z of that."""
@@ -118,7 +142,8 @@ class ExactResidual(Residual):
     def _write(self, spanned: Floats, length: float, half: float, column: Any) -> None:
         """Turn a Gram row into the next row of the factor, and subtract it."""
         if self.size:
-            np.dot(spanned, self._factor[: self.size], out=self._product)
+            held, out = self._factor[: self.size], self._product
+            map_blocks(lambda part: np.dot(spanned, held[:, part], out=out[part]), self._parts)
         residual.subtract(self._product, length, half, column, self.z, self.left)
         self._factor[self.size] = column
 

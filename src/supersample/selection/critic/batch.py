@@ -1,5 +1,6 @@
 """Batch prototypes and criticisms: all candidates in memory (Kim, Khanna and Koyejo 2016)."""
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -16,10 +17,14 @@ from supersample.features import FeatureMap, Fourier, Nystroem
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical
-from supersample.selection.batch.candidates import as_measure
+from supersample.selection.batch.assemble import Picked
+from supersample.selection.batch.candidates import ExactCandidates, as_measure
+from supersample.selection.batch.columns import LARGE, FeatureColumns
 from supersample.selection.batch.estimated_mmd import held_out_squares
-from supersample.selection.greedy import greedy_criticisms
-from supersample.selection.pool import Codes, ExactPool, FeaturePool, Pool, explain
+from supersample.selection.batch.foresight import Foresight
+from supersample.selection.batch.herding import herd_points
+from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
+from supersample.selection.pool import Codes, ExactPool, FeaturePool, Pool, explain, is_rounded
 from supersample.selection.result import Critique, Selection
 
 __all__ = ["checked_diversity", "critic", "mmd_path"]
@@ -99,8 +104,7 @@ def _critic(X: PointsLike, prototypes: int, criticisms: int, kernel: Kernel, opt
     assert isinstance(measure, Empirical)
     feature_map = None if exact else _feature_map(resolved, measure, check_count(n_features, "n_features"), seed)
     pool = _pool(resolved, rows, feature_map, codes, seed, home)
-    means = pool.means()
-    chosen, sums = pool.prototypes(means, m)
+    means, chosen, sums = _prototypes(pool, m)
     witness = means - sums / m
     free = np.ones(n, dtype=np.bool_)
     free[chosen] = False
@@ -131,6 +135,24 @@ def _selection(points: Any, chosen: Indices, weights: Floats, path: Floats, kern
     there = home.array(chosen)
     some = home.xp.take(points, there, axis=0)
     return Selection(there, some, home.array(weights), home.array(path), kernel=kernel)
+
+
+def _prototypes(pool: Pool, count: int) -> tuple[Floats, Indices, Floats]:
+    """Return z, the prototypes, and the sum of their columns; those of many wide rows are chosen as `herd` chooses them."""
+    if not isinstance(pool, ExactPool | FeaturePool):  # where the rows lie
+        means = pool.means()
+        return means, *pool.prototypes(means, count)
+    if isinstance(pool, ExactPool) and pool.codes is None and is_rounded(pool.points, pool.points):
+        space = ExactCandidates(pool.kernel, pool.points, Empirical.holding(pool.points), rounded=True)
+        held = Picked(space, None, count)
+        herd_points(space, held, count, replace=False, refine=False)
+        chosen = np.array(held.indices, dtype=np.int64)
+        return space.z, chosen, pool.embed(chosen, np.ones(count))
+    means, foretold = pool.means(), None
+    if isinstance(pool, FeaturePool) and pool.codes is None and pool.features.size > LARGE:
+        ahead = Foresight(FeatureColumns(pool.features), means, pool.diagonal, replace=False)
+        foretold = partial(ahead.column, most=count)
+    return means, *greedy_prototypes(pool.column, means, pool.diagonal, count, foretold)
 
 
 def checked_diversity(regularizer: Any, diversity: Any) -> float:

@@ -138,6 +138,16 @@ class StreamOnDevice:
         """The maps."""
         return self.base.fixed_plan
 
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.base.width
+
+    @property
+    def aim(self) -> None:
+        """Another target than the stream itself: there is none."""
+        return None
+
 
 def of_stream(state: Stream, home: Home, dtype: Any) -> StreamOnDevice:
     """Bring a stream whose plan is fixed to a device. dtype: that of its rows."""
@@ -156,6 +166,9 @@ def of_stream(state: Stream, home: Home, dtype: Any) -> StreamOnDevice:
 
 def refuse_options(settings: Settings, home: Home) -> None:
     """Refuse what has no form there."""
+    for name, given in (("include", settings.include), ("min_distance", settings.min_distance)):
+        if given is not None:
+            refuse(home, f"{name} of SuperSampler", "leave it out, or pass NumPy arrays")
     if settings.search == "tree":
         refuse(home, "search='tree'", "leave search out: every row is compared with all points at once")
     if settings.regularizer is not None:

@@ -6,6 +6,7 @@ import numpy as np
 
 from supersample._typing import Floats
 from supersample.device.arrays import Array, Home
+from supersample.device.checks import refuse
 from supersample.embedding import decay
 from supersample.embedding.moments import ScaledWeights
 from supersample.selection.stream import lifecycle
@@ -33,6 +34,8 @@ def take_in(
     rows = Waiting(points, np.arange(n_rows, dtype=np.int64), weights)
     if isinstance(state, Stream):
         refuse_options(state.settings, home)
+        if state.aim is not None:
+            refuse(home, "target of SuperSampler", "leave it out, or pass NumPy arrays")
         while state.plan is None and start < n_rows:
             stop = min(n_rows, start + WARM_UP - len(state.pending))
             state = lifecycle.arrived(state, rows.part(start, stop).of_host(np.arange(stop - start), home).shifted(-start))
