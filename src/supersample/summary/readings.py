@@ -24,7 +24,7 @@ class Readings:
     @property
     def n_features_in_(self) -> int:
         """The number of columns."""
-        return self._named("n_features_in_").state.width
+        return int(self._named("n_features_in_").state.width)
 
     @property
     def feature_names_in_(self) -> npt.NDArray[Any]:
@@ -99,7 +99,7 @@ class Readings:
     def n_seen_(self) -> int:
         """Rows seen."""
         check_is_fitted(self)
-        return self._now.state.n_seen
+        return int(self._now.state.n_seen)
 
     @property
     def effective_rows_(self) -> float:
