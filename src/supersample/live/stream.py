@@ -5,7 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -57,6 +59,8 @@ class Stream:
             raise
         self._waiting: list[Waiting] = []
         self._rows = self._bytes = 0
+        #: Sources of which a batch could not be kept: what comes after it must not be, before the source goes back to it.
+        self._broken: set[str] = set()
         self._ready = threading.Condition()
         self._stopping = False
         #: When a batch came last, in seconds since 1970; None if none ever did.
@@ -110,6 +114,12 @@ class Stream:
             self._rows, self._bytes = self._rows + rows, self._bytes + size
             self._ready.notify()
         return done
+
+    def resumed(self, source: str) -> Any:
+        """Return the position after the last batch of a source that is durable; from now on its batches are taken again."""
+        with self._ready:
+            self._broken.discard(source)
+        return self.ledger.positions().get(source)
 
     @property
     def timeline(self) -> Timeline | None:
@@ -171,10 +181,15 @@ class Stream:
 
     def _take_group(self, group: Sequence[Waiting]) -> None:
         """Take in a few batches in one commit; either all of them are durable and known, or none."""
+        group, broken = self._apart(group)
+        for given, done in broken:
+            done.set_exception(UnavailableError(f"a batch of {given.source!r} before this one could not be kept"))
+        results: list[Any]
         try:
             results = self._intake.taken([given for given, _ in group])
         except Exception as error:  # whatever it is, nothing was kept, and the next batch may do
             self.trouble = f"{type(error).__name__}: {error}"
+            self._broken |= {given.source for given, _ in group if given.position is not None}
             results = [
                 UnavailableError(f"stream {self.name!r} cannot take rows at the moment ({error}); send the batch again")
             ] * len(group)
@@ -185,15 +200,21 @@ class Stream:
                     UnavailableError(f"stream {self.name!r} is being closed; send the batch again with the same id")
                 ] * len(group)
         with self._ready:
-            self._rows -= sum(_rows_of(given) for given, _ in group)
-            self._bytes -= sum(_size_of(given) for given, _ in group)
+            self._rows -= sum(_rows_of(given) for given, _ in (*group, *broken))
+            self._bytes -= sum(_size_of(given) for given, _ in (*group, *broken))
         for (_, done), result in zip(group, results, strict=True):
             if isinstance(result, Exception):
                 done.set_exception(result)
             else:
                 done.set_result(result)
         self.last_received = max(given.received for given, _ in group)
-        self._changed(self.name)
+        with suppress(Exception):  # whoever listens must not stop the stream
+            self._changed(self.name)
+
+    def _apart(self, group: Sequence[Waiting]) -> tuple[list[Waiting], list[Waiting]]:
+        """Return the batches that may be taken, and those of sources that must go back first."""
+        broken = [each for each in group if each[0].source in self._broken and each[0].position is not None]
+        return [each for each in group if each not in broken], broken
 
     def _saved_at_last(self) -> bool:
         """Save, however long it takes: what is not logged is acknowledged only then; return False if the stream is closed."""
