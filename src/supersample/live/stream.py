@@ -106,7 +106,7 @@ class Stream:
             if self._stopping:
                 raise UnavailableError(f"stream {self.name!r} is being closed; send the batch again later, with the same id")
             full = self._rows + rows > self.limits.queue_rows or self._bytes + size > self.limits.queue_bytes
-            if full and self._waiting:
+            if full and self._rows + self._bytes:  # one batch alone may be as large as it likes
                 raise FullError(
                     f"stream {self.name!r} cannot keep up, {self._rows:,} rows wait; send the batch again later", 1.0
                 )

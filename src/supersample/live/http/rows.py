@@ -2,9 +2,11 @@
 
 import asyncio
 import secrets
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from supersample.live.batch import Batch, FullError, RefusedError, Taken, UnavailableError, Unread
@@ -42,6 +44,7 @@ async def _rows(asked: Asked) -> Response:
     try:
         body = await _read(asked)
     except _TooLargeError:
+        await _discarded(asked)
         return failure(
             413,
             f"a body may have at most {service.settings.limits.body:,} bytes; send smaller batches",
@@ -92,6 +95,17 @@ async def _read(asked: Asked) -> bytearray:
         bodies.left(len(body))
         raise
     return body
+
+
+async def _discarded(asked: Asked) -> None:
+    """Read on for a while, and keep nothing: who is still sending does not see the answer if the connection is closed."""
+    size = 0
+    with suppress(TimeoutError, ClientDisconnect, RuntimeError):  # the last: all of it came
+        async with asyncio.timeout(_LISTENS):
+            async for piece in asked.request.stream():
+                size += len(piece)
+                if size > asked.service.settings.limits.body:
+                    return
 
 
 async def _decoded(asked: Asked, body: bytearray, form: str, encoding: str, batch_id: str) -> Batch | Unread:
