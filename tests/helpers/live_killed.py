@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from live_rows import rows
-
 from supersample.live.batch import Batch
 from supersample.live.settings import Limits, StreamSettings
 from supersample.live.stream import Stream

@@ -7,8 +7,8 @@ import httpx
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
-from live_rows import rows
 
+from live_rows import rows
 from supersample._plain import as_rows
 from supersample.live.running import Running
 from supersample.live.settings import Limits, ServerSettings, ServiceSettings, StreamSettings

@@ -1,9 +1,11 @@
 """Streams in a folder, and a service that runs in this process."""
 
 import pytest
+from click.testing import CliRunner
 
 from live_rows import close
 from live_services import client_of, running, send, settings_of
+from supersample.cli.group import group
 from supersample.live.settings import Limits, StreamSettings
 from supersample.live.stream import Stream
 
@@ -41,3 +43,17 @@ def client(watched):
     """A client of that service."""
     with client_of(watched) as found:
         yield found
+
+
+@pytest.fixture
+def run():
+    """Run a command in this process, and check its status."""
+
+    def call(*arguments, status=0):
+        done = CliRunner().invoke(group, [str(each) for each in arguments])
+        if done.exception is not None and not isinstance(done.exception, SystemExit):
+            raise done.exception
+        assert done.exit_code == status, done.output
+        return done
+
+    return call

@@ -5,6 +5,7 @@ import time
 
 import numpy as np
 import pytest
+
 from live_killed import run
 from live_rows import is_history_of
 

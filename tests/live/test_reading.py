@@ -3,10 +3,11 @@
 import time
 
 import pytest
+
+import supersample as ss
 from live_rows import rows
 from live_services import client_of, running, send, settings_of
 
-import supersample as ss
 
 def get(client, path, status=200, **query):
     answer = client.get(path, params=query)
@@ -126,7 +127,13 @@ def test_two_ranges_are_compared(client):
     assert found["pvalue"] < 1e-3
     assert found["columns"][0]["name"] == "x"
     assert found["first_rows"]
-    same = get(client, "/streams/rides/compare", first_end="2026-03-02T00:07", second_start="2026-03-02T00:07", second_end="2026-03-02T00:14")
+    same = get(
+        client,
+        "/streams/rides/compare",
+        first_end="2026-03-02T00:07",
+        second_start="2026-03-02T00:07",
+        second_end="2026-03-02T00:14",
+    )
     assert same["pvalue"] > 1e-3
     assert "no rows" in get(client, "/streams/rides/compare", 400, first_start="2030-01-01")["error"]
     assert "must be a date" in get(client, "/streams/rides/compare", 400, first_start="yesterday")["error"]

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from live_rows import rows
 from live_services import BODIES, body_of, client_of, running, send, settings_of
-
 from supersample.live.settings import Limits
 
 

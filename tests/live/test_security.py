@@ -4,8 +4,8 @@ import re
 
 import pyarrow as pa
 import pytest
-from live_services import TOKENS, body_of, client_of, running, settings_of
 
+from live_services import TOKENS, body_of, client_of, running, settings_of
 from supersample.errors import InputError
 from supersample.live.http.registry import ENDPOINTS
 from supersample.live.http.security import COOKIE, Guard
@@ -86,7 +86,9 @@ def test_requests_from_other_sites_are_refused_on_loopback_too(client, headers):
     raw = {name: value.encode("latin-1") for name, value in headers.items()}
     media_type, body = body_of(pa.table({"x": [1.0]}), "ndjson")
     for method, path in (("GET", "/streams"), ("POST", "/streams/empty/rows"), ("GET", "/"), ("GET", "/health")):
-        answer = client.request(method, path, headers=raw | {"Content-Type": media_type}, content=body if method == "POST" else None)
+        answer = client.request(
+            method, path, headers=raw | {"Content-Type": media_type}, content=body if method == "POST" else None
+        )
         assert answer.status_code in (400, 403)  # a Host that is none is refused before us
     assert client.get("/streams/empty").json()["rows"] == 0
 
