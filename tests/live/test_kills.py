@@ -40,7 +40,7 @@ def heard(told):
 def test_twenty_kills_lose_and_double_nothing(processes, opened, tmp_path):
     rng = np.random.default_rng(0)
     acknowledged, hits = -1, 0
-    for kill in range(KILLS):
+    for _ in range(KILLS):
         first = max(0, acknowledged - int(rng.integers(0, 3)))  # some that are known, and those that nobody has heard of
         process, told = started(processes, str(tmp_path), first, first + 1_000, float(rng.choice([0.0, 0.02, 60.0])))
         wanted = acknowledged + int(rng.integers(1, 7))

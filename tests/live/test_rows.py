@@ -29,6 +29,10 @@ def client(service):
         yield found
 
 
+#: A row of 60 columns.
+WIDE = b",".join(b"c%d" % each for each in range(60)) + b"\n" + b"," * 59 + b"\n"
+
+
 def post(client, body, media_type="text/csv", stream="rides", **headers):
     headers = {"Content-Type": media_type} | {name.replace("_", "-"): value for name, value in headers.items()}
     return client.post(f"/streams/{stream}/rows", content=body, headers=headers)
@@ -85,7 +89,7 @@ def test_a_line_of_ndjson_may_lack_what_others_have(client):
         (b"z\n1\n", {"Content-Type": "text/csv"}, 422, "the rows must have the columns seen before"),
         (b"x" * 300_001, {"Content-Type": "text/csv"}, 413, "at most 300,000 bytes"),
         (gzip.compress(b"\0" * (30 << 20)), {"Content-Type": "text/csv", "Content-Encoding": "gzip"}, 413, "20,971,520 bytes"),
-        (b",".join(b"c%d" % each for each in range(60)) + b"\n" + b"," * 59 + b"\n", {"Content-Type": "text/csv"}, 413, "50 columns"),
+        (WIDE, {"Content-Type": "text/csv"}, 413, "50 columns"),
         (b"z\n" + b"1\n" * 60_000, {"Content-Type": "text/csv"}, 413, "50,000 rows"),
         (b"a", {"Content-Type": "text/csv", "Batch-Id": "x" * 201}, 400, "at most 200 characters"),
     ],

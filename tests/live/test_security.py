@@ -121,7 +121,8 @@ def test_the_page_holds_no_data_and_no_script_of_its_own(client):
 
 @pytest.mark.parametrize(
     "path",
-    ["/streams/../../etc/passwd", "/streams/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/streams/rides%00", "/streams/rides/set-aside/..%2f1",
+    ["/streams/../../etc/passwd", "/streams/%2e%2e%2f%2e%2e%2fetc%2fpasswd", "/streams/rides%00",
+     "/streams/rides/set-aside/..%2f1",
      "//etc/passwd", "/streams/rides/alarms/1%0d%0aX: y"],
 )  # fmt: skip
 def test_no_path_names_a_file(client, path):

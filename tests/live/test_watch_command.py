@@ -21,8 +21,8 @@ class Watching:
 
     def __init__(self, *arguments, stdin=None, environment=None):
         self.process = subprocess.Popen(
-            [*COMMAND, *map(str, arguments), "--port", "0", "--json"], stdin=stdin, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env={**os.environ, **(environment or {})},
+            [*COMMAND, *map(str, arguments), "--port", "0", "--json"], stdin=stdin, stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, env={**os.environ, **(environment or {})},
         )  # fmt: skip
 
     def event(self, kind):

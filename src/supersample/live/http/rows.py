@@ -20,6 +20,8 @@ __all__ = ["ENDPOINTS"]
 _SLOWEST = 64 << 10
 #: Seconds until a batch that waits for a full disk is answered; it may be sent again then.
 _PATIENCE = 60.0
+#: Seconds and bytes for which a body that is too large is read on.
+_LISTENS, _HEARD = 2.0, 64 << 20
 _NAME = Parameter("name", "The name of a stream", {"type": "string", "maxLength": 64}, "path", required=True)
 _BATCH_ID = Parameter(
     "Batch-Id", "Names these rows; sent again under the same name, they are acknowledged and not counted",
@@ -104,7 +106,7 @@ async def _discarded(asked: Asked) -> None:
         async with asyncio.timeout(_LISTENS):
             async for piece in asked.request.stream():
                 size += len(piece)
-                if size > asked.service.settings.limits.body:
+                if size > _HEARD:
                     return
 
 
