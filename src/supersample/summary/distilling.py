@@ -113,14 +113,16 @@ def distil(
         raise InputError(f"m must be at least the number of classes of y, {labels.classes}, so that each is kept, got {count}")
     labelled = np.column_stack([rows, labels.numbers])
     phi = Fisher(numbered, kind="whitened", sample=labelled, noise=noise)
-    scores = phi.transform(labelled)
+    scores = phi.transform(labelled).astype(np.float64, copy=False)
     kernel = Gaussian(float(np.sqrt(phi.n_features)) if bandwidth is None else bandwidth)
-    aim = None if target is None else phi.transform(_held_out(fitted, target, rows.shape[1]))
+    measured = scores
+    if target is not None:
+        measured = phi.transform(_held_out(fitted, target, rows.shape[1])).astype(np.float64, copy=False)
+    aim = None if target is None else measured
     found = select(scores, count, target=aim, kernel=kernel, random_state=as_seed(random_state).child("distil").sequence())
     chosen = np.array(list(dict.fromkeys(found.indices.tolist())), dtype=np.int64)
     if labels.classes:
         chosen = _with_all_classes(chosen, scores, labels, count)
-    measured = scores if aim is None else aim
     weights = quadrature_weights(scores[chosen], target=measured, kernel=kernel, kind="simplex")
     if labels.classes:
         weights = _lifted(weights, labels, chosen, count)
@@ -213,7 +215,8 @@ def _distance(points: Floats, weights: Floats, target: Floats, kernel: Gaussian)
     """Return the exact MMD between weighted points and the rows of the target."""
     measure = Empirical.holding(target)
     pull = measure.mean_embedding(kernel, points)
-    return float(np.sqrt(max(0.0, measure.energy(kernel) - 2.0 * weights @ pull + weights @ kernel(points) @ weights)))
+    square = measure.energy(kernel) - 2.0 * float(weights @ pull) + float(weights @ kernel(points) @ weights)
+    return float(np.sqrt(max(square, 0.0)))
 
 
 def _said(size: int, count: int) -> str:
