@@ -1,9 +1,10 @@
-"""Spark's starter of Python workers, with what they need imported before it forks them: tests start many short-lived ones."""
+"""Spark's starter of Python workers: what they need is imported and compiled before it forks them, as tests start many."""
 
 from pyspark.daemon import manager
 
-import supersample.engines.herding_tasks
-import supersample.engines.spark  # noqa: F401
+from engine_parts import OPTIONS, SIZES, mixed
+from supersample.engines import local
 
 if __name__ == "__main__":
+    local.summarize([mixed(SIZES[0], 0), mixed(100, 1)], **OPTIONS)
     manager()
