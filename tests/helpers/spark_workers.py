@@ -1,10 +1,9 @@
-"""Spark's starter of Python workers: what they need is imported and compiled before it forks them, as tests start many."""
+"""Spark's starter of Python workers, with what they need imported before it forks them: tests start many short-lived ones."""
 
 from pyspark.daemon import manager
 
-from engine_parts import OPTIONS, SIZES, mixed
-from supersample.engines import local
+import supersample.engines.herding_tasks
+import supersample.engines.spark  # noqa: F401
 
 if __name__ == "__main__":
-    local.summarize([mixed(SIZES[0], 0), mixed(100, 1)], **OPTIONS)
     manager()
