@@ -47,6 +47,7 @@ contents = {
             "reference/errors",
             "reference/types",
             "reference/command-line",
+            "reference/live",
         ],
         "The project": ["project/contributing", "decisions/index", "project/changelog"],
     },

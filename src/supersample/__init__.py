@@ -6,7 +6,7 @@ from _thread import RLock as _RLock  # built in, unlike `threading`: this module
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
-    from supersample import columns, errors, features, kernels, measures
+    from supersample import columns, errors, features, kernels, live, measures
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
     from supersample.engines import frank_wolfe, herd, sbq, summarize, wkh
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from supersample.selection import Selection, quadrature_weights
     from supersample.selection.critic import Critique, critic, online_critic
     from supersample.summary import Comparison, Progress, Summary, load
+    from supersample.summary.distilling import Distilled, distil
     from supersample.summary.sampler import SuperSampler
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ __all__ = [
     "ChangeDetector",
     "Comparison",
     "Critique",
+    "Distilled",
     "History",
     "Integral",
     "Integration",
@@ -38,12 +40,14 @@ __all__ = [
     "circular_ensemble",
     "columns",
     "critic",
+    "distil",
     "errors",
     "features",
     "frank_wolfe",
     "herd",
     "integrate",
     "kernels",
+    "live",
     "load",
     "measures",
     "mmd2",
@@ -62,6 +66,7 @@ _HOMES = {
     "ChangeDetector": "supersample.history",
     "Comparison": "supersample.summary",
     "Critique": "supersample.selection.critic",
+    "Distilled": "supersample.summary.distilling",
     "History": "supersample.history",
     "Integral": "supersample.integration",
     "Integration": "supersample.integration",
@@ -76,12 +81,14 @@ _HOMES = {
     "circular_ensemble": "supersample.discrepancy",
     "columns": "supersample",
     "critic": "supersample.selection.critic",
+    "distil": "supersample.summary.distilling",
     "errors": "supersample",
     "features": "supersample",
     "frank_wolfe": "supersample.engines",
     "herd": "supersample.engines",
     "integrate": "supersample.integration",
     "kernels": "supersample",
+    "live": "supersample",
     "load": "supersample.summary",
     "measures": "supersample",
     "mmd2": "supersample.discrepancy",

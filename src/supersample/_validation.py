@@ -4,6 +4,7 @@ Every public function passes its arguments through here, so that bad input gives
 functions need no checks.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,6 +23,8 @@ __all__ = [
     "check_same_width",
     "check_weights",
     "choose",
+    "require_extent",
+    "require_two_dimensions",
     "shares",
 ]
 
@@ -45,33 +48,43 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
         array: npt.NDArray[Any] = np.asarray(points)
     except ValueError as error:
         raise InputError(f"{name} must be a rectangular array of numbers: {error}") from error
-    if array.ndim != 2:
-        hint = f"pass np.reshape({name}, (-1, 1)) for one column or np.reshape({name}, (1, -1)) for one row"
-        if width is not None:
-            shaped = f"np.reshape({name}, (-1, {width})), " if array.size % width == 0 else ""
-            hint = f"pass {shaped}rows of {plural(width, 'column')}"
-        raise InputError(
-            f"{name} must have two dimensions (rows, columns), got {array.ndim} with shape {array.shape}. Reshape your "
-            f"data: {hint}"
-        )
+    require_two_dimensions(array.shape, name, width)
     array = _as_real(array, name)
-    if array.shape[1] == 0:
-        raise InputError(f"{name} must have columns, got 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
-    if array.shape[0] < min_rows:
-        raise InputError(
-            f"{name} must have at least {min_rows} row{'s' * (min_rows != 1)}, got {array.shape[0]} sample(s) "
-            f"(shape={array.shape}); pass more rows"
-        )
-    if width is not None and array.shape[1] != width:
-        raise MismatchError(
-            f"{name} must have {plural(width, 'column')} as what it is used with, got {array.shape[1]}; pass "
-            f"the same columns in the same order"
-        )
+    require_extent(array.shape, name, min_rows, width)
     _refuse_non_finite(array, name)
     return np.ascontiguousarray(array)
 
 
-def check_same_width(left: Points, right: Points, left_name: str, right_name: str) -> None:
+def require_two_dimensions(shape: tuple[int, ...], name: str, width: int | None) -> None:
+    """Refuse an array that is no table of rows and columns."""
+    if len(shape) == 2:
+        return
+    hint = f"pass np.reshape({name}, (-1, 1)) for one column or np.reshape({name}, (1, -1)) for one row"
+    if width is not None:
+        shaped = f"np.reshape({name}, (-1, {width})), " if math.prod(shape) % width == 0 else ""
+        hint = f"pass {shaped}rows of {plural(width, 'column')}"
+    raise InputError(
+        f"{name} must have two dimensions (rows, columns), got {len(shape)} with shape {shape}. Reshape your data: {hint}"
+    )
+
+
+def require_extent(shape: tuple[int, ...], name: str, min_rows: int, width: int | None) -> None:
+    """Refuse a table without columns, with too few rows, or of another width than is wanted."""
+    if shape[1] == 0:
+        raise InputError(f"{name} must have columns, got 0 feature(s) (shape={shape}) while a minimum of 1 is required.")
+    if shape[0] < min_rows:
+        raise InputError(
+            f"{name} must have at least {min_rows} row{'s' * (min_rows != 1)}, got {shape[0]} sample(s) (shape={shape}); pass "
+            f"more rows"
+        )
+    if width is not None and shape[1] != width:
+        raise MismatchError(
+            f"{name} must have {plural(width, 'column')} as what it is used with, got {shape[1]}; pass the same columns in the "
+            f"same order"
+        )
+
+
+def check_same_width(left: Any, right: Any, left_name: str, right_name: str) -> None:
     """Refuse two point arrays of different width."""
     if left.shape[1] != right.shape[1]:
         raise MismatchError(

@@ -24,6 +24,7 @@ COMMANDS = {
     "summarize": ("supersample.cli.summarize", "Find the rows that stand for a table."),
     "compare": ("supersample.cli.compare", "Do two data sets, or summaries, differ, and where?"),
     "history": ("supersample.cli.history", "When did a stream change, and what?"),
+    "watch": ("supersample.cli.watch", "Watch streams as a service, with a page and alarms."),
     "merge": ("supersample.cli.merge", "Make one summary of several."),
     "show": ("supersample.cli.show", "Print what a saved summary says."),
     "report": ("supersample.cli.report", "Write the page of a saved summary."),

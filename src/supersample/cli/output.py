@@ -1,15 +1,13 @@
 """What commands print: results on standard output as text or one JSON object, messages on standard error."""
 
-import base64
-import datetime as dt
 import json
-import math
 import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from supersample._plain import as_rows, plain, values_of
 from supersample._text import number_text, plural
 
 if TYPE_CHECKING:
@@ -48,30 +46,6 @@ def printable(text: str) -> str:
     return "".join(mark if mark.isprintable() or mark == "\n" else "\ufffd" for mark in text)
 
 
-def plain(value: Any) -> Any:
-    """Return a value in the types of JSON: NaN and infinities become null, times ISO text, bytes base64."""
-    if isinstance(value, Mapping):
-        return {str(key): plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    if value is None or isinstance(value, bool | int | str):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    if isinstance(value, bytes):
-        return base64.b64encode(value).decode()
-    if isinstance(value, dt.date | dt.time):
-        return value.isoformat()
-    return str(value)
-
-
-def as_rows(table: "pa.Table", rows: int | None = None) -> list[dict[str, Any]]:
-    """Return the first rows of a table as dictionaries of Python values."""
-    first = table if rows is None else table.slice(0, rows)
-    columns = [_values(first.column(place)) for place in range(first.num_columns)]
-    return [dict(zip(first.column_names, values, strict=True)) for values in zip(*columns, strict=True)]
-
-
 def text_table(table: "pa.Table", rows: int, longest: int = _LONGEST) -> str:
     """Format the first rows of a table as text, with as many columns as fit the width of the terminal.
 
@@ -93,20 +67,9 @@ def text_table(table: "pa.Table", rows: int, longest: int = _LONGEST) -> str:
     return "\n".join(lines)
 
 
-def _values(column: "pa.ChunkedArray") -> list[Any]:
-    import pyarrow as pa
-
-    try:
-        if pa.types.is_timestamp(column.type) and column.type.unit == "ns":  # Python's times end at microseconds
-            column = column.cast(pa.timestamp("us", column.type.tz), safe=False)
-        return list(column.to_pylist())
-    except (ValueError, OverflowError, pa.ArrowException):
-        return list(column.cast(pa.string()).to_pylist())
-
-
 def _column(name: str, column: "pa.ChunkedArray", longest: int) -> list[str]:
     form = _ADDED.get(name)
-    cells = [_cell(value, longest) if form is None else form.format(value) for value in _values(column)]
+    cells = [_cell(value, longest) if form is None else form.format(value) for value in values_of(column)]
     return [short_line(name, longest), *cells]
 
 

@@ -12,6 +12,7 @@ from supersample._random import as_seed
 from supersample._threads import cut
 from supersample._typing import Floats, PointsLike, RandomState, Weights
 from supersample._validation import check_count, check_weights, choose, shares
+from supersample.device.checks import refuse
 from supersample.discrepancy.two_samples import TwoSamples, pool, resolve_all, wave_map
 from supersample.errors import InputError
 from supersample.features.random_fourier import RandomFourier
@@ -81,6 +82,7 @@ def circular_ensemble(
     choose(distance, "distance", ("sine", "mallows"))
     check_norm(norm)
     samples = pool(X, Y, min_rows=1)
+    refuse(samples.home, "circular_ensemble", "bring X and Y to the host, or use mmd2")
     seed = as_seed(random_state)
     (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, seed)
     count = check_count(n_frequencies, "n_frequencies")

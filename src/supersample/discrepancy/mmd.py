@@ -10,8 +10,10 @@ from supersample._random import as_seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Points, PointsLike, RandomState, Weights
 from supersample._validation import check_count, check_weights, choose, shares
+from supersample.device.arrays import follow, home_of, hosted, working
 from supersample.discrepancy.blocks import block_values
-from supersample.discrepancy.two_samples import pool, resolve_all, wave_map
+from supersample.discrepancy.mmd_on_device import block_values_on, exact_on
+from supersample.discrepancy.two_samples import TwoSamples, pool, resolve_all, wave_map
 from supersample.embedding import MeanEmbedding
 from supersample.errors import InputError
 from supersample.kernels import Kernel, KernelLike, as_kernel
@@ -58,6 +60,9 @@ def mmd2(
     random_state: draws the frequencies, and the rows that the median distance is taken from; without it, these are always the
     same rows.
 
+    Arrays of torch, CuPy and JAX are compared where they lie, in float64 (JAX: in the widest type that is switched on); method
+    "fastfood" is for the CPU only.
+
     >>> import numpy as np
     >>> x, y = np.zeros((3, 1)), np.ones((2, 1))
     >>> round(mmd2(x, y, kernel=lambda a, b: a @ b.T), 4)
@@ -65,22 +70,43 @@ def mmd2(
     """
     method = choose(method, "method", METHODS)  # type: ignore[assignment]
     chosen = choose_estimator(estimator, method)
-    samples = pool(X, Y, min_rows=1 if chosen == "biased" else 2)
-    seed = as_seed(random_state)
-    wx = None if weight_x is None else check_weights(weight_x, samples.x.shape[0], "weight_x")
-    wy = None if weight_y is None else check_weights(weight_y, samples.y.shape[0], "weight_y")
+    home = home_of(X=X, Y=Y, weight_x=weight_x, weight_y=weight_y)
+    with working(home):
+        samples = pool(X, Y, min_rows=1 if chosen == "biased" else 2)
+        wx, wy = (
+            None if each is None else check_weights(hosted(home, each), rows.shape[0], name)
+            for each, rows, name in ((weight_x, samples.x, "weight_x"), (weight_y, samples.y, "weight_y"))
+        )
+        return _mmd2(samples, wx, wy, as_kernel(kernel, bandwidth), method, chosen, n_features, random_state)
+
+
+def _mmd2(
+    samples: TwoSamples,
+    wx: Weights | None,
+    wy: Weights | None,
+    kernel: Kernel,
+    method: Method,
+    chosen: Estimator,
+    n_features: int,
+    random_state: RandomState,
+) -> float:
+    seed, home = as_seed(random_state), samples.home
     # Without a seed, the rows for the median are always the same ones, so that the same call gives the same number.
-    (resolved,) = resolve_all([as_kernel(kernel, bandwidth)], samples, as_seed(0) if random_state is None else seed)
+    (resolved,) = resolve_all([kernel], samples, as_seed(0) if random_state is None else seed)
     if method == "exact":
+        if home is not None:
+            return exact_on(home, samples, wx, wy, resolved, unbiased=chosen == "unbiased")
         return _exact(samples.x, samples.y, wx, wy, resolved, chosen)
     if method in ("fourier", "fastfood"):
         feature_map = wave_map(resolved, method, check_count(n_features, "n_features"), samples, seed)
-        left = MeanEmbedding(feature_map).update(samples.x, wx)
-        right = MeanEmbedding(feature_map).update(samples.y, wy)
+        left = MeanEmbedding(feature_map).update(samples.x, None if wx is None else follow(home, wx))
+        right = MeanEmbedding(feature_map).update(samples.y, None if wy is None else follow(home, wy))
         return left.mmd2(right, estimator="unbiased" if chosen == "unbiased" else "biased")
     if wx is not None or wy is not None:
         raise InputError(f"weight_x and weight_y do not go with method={method!r}; use 'exact', 'fourier' or 'fastfood'")
     paired = chosen == "paired"
+    if home is not None:
+        return float(block_values_on(home, samples, resolved, linear=method == "linear", paired=paired).mean())
     return float(block_values(samples.x, samples.y, resolved, linear=method == "linear", paired=paired).mean())
 
 

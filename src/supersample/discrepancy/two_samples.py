@@ -1,13 +1,15 @@
 """Two checked samples with a common origin, and a kernel resolved from the pooled rows only."""
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from supersample._random import Seed
-from supersample._typing import Floats, Points, PointsLike
+from supersample._typing import Floats, Indices, Points, PointsLike
 from supersample._validation import check_points, check_same_width
+from supersample.device.arrays import Home, home_of
+from supersample.device.checks import check_device_points, host_rows
 from supersample.errors import InputError
 from supersample.features import Fastfood, Fourier
 from supersample.features.random_fourier import RandomFourier
@@ -22,48 +24,62 @@ _TRIED = 50
 
 
 class TwoSamples(NamedTuple):
-    """Two checked samples and a point near their middle."""
+    """Two checked samples and a point near their middle.
 
-    x: Points
-    y: Points
+    home: where they lie; None for NumPy arrays.
+    """
+
+    x: Any
+    y: Any
     origin: Floats
+    home: Home | None = None
 
     @property
     def n(self) -> int:
         """Rows of both together."""
         return int(self.x.shape[0] + self.y.shape[0])
 
-    def rows(self, start: int, stop: int) -> Points:
+    def rows(self, start: int, stop: int) -> Any:
         """Return pooled rows start to stop, those of x before those of y."""
-        m = self.x.shape[0]
+        m = int(self.x.shape[0])
         if stop <= m:
-            return self.x[start:stop]
+            return self.x[start:stop, :]
         if start >= m:
-            return self.y[start - m : stop - m]
-        return np.concatenate([self.x[start:], self.y[: stop - m]])
+            return self.y[start - m : stop - m, :]
+        concatenate = np.concatenate if self.home is None else self.home.xp.concat
+        return concatenate([self.x[start:, :], self.y[: stop - m, :]])
 
     def sample(self, size: int, seed: Seed) -> Points:
         """Return at most `size` pooled rows, drawn without regard to which sample they come from."""
         chosen = np.sort(seed.generator().permutation(self.n)[:size])
-        m = self.x.shape[0]
-        return np.concatenate([self.x[chosen[chosen < m]], self.y[chosen[chosen >= m] - m]])
+        return self.at(chosen)
+
+    def at(self, places: Indices) -> Points:
+        """Return some pooled rows, given in rising order, on the host."""
+        m = int(self.x.shape[0])
+        parts = ((self.x, places[places < m]), (self.y, places[places >= m] - m))
+        return np.concatenate([rows[own] if self.home is None else host_rows(rows, own, self.home) for rows, own in parts])
 
 
 def pool(x: PointsLike, y: PointsLike, *, min_rows: int) -> TwoSamples:
     """Check both samples against each other."""
-    left = check_points(x, "X", min_rows=min_rows)
-    right = check_points(y, "Y", min_rows=min_rows)
+    home = home_of(X=x, Y=y)
+    left, right = (
+        check_points(each, name, min_rows=min_rows)
+        if home is None
+        else check_device_points(each, name, home, min_rows=min_rows)
+        for each, name in ((x, "X"), (y, "Y"))
+    )
     check_same_width(left, right, "X", "Y")
-    middle = np.concatenate([left[:_LOOK], right[:_LOOK]]).mean(axis=0, dtype=np.float64)
-    return TwoSamples(left, right, middle)
+    first = [rows[:_LOOK] if home is None else home.host(rows[: min(_LOOK, rows.shape[0]), :]) for rows in (left, right)]
+    return TwoSamples(left, right, np.concatenate(first).mean(axis=0, dtype=np.float64), home)
 
 
 def resolve_all(kernels: Sequence[Kernel], samples: TwoSamples, seed: Seed) -> tuple[Kernel, ...]:
     """Resolve "median" bandwidths from a sample of the pooled rows: using the labels would invalidate the level."""
     places = np.linspace(0, samples.n - 1, min(_TRIED, samples.n)).astype(np.int64)
     for kernel in kernels:
-        tried = np.concatenate([samples.rows(int(place), int(place) + 1) for place in places])
-        kernel.check_on(tried.astype(np.float64), differences=True)
+        kernel.check_on(samples.at(places).astype(np.float64), differences=True)
     if all(kernel.is_resolved for kernel in kernels):
         return tuple(kernels)
     rows = samples.sample(_LOOK, seed.child("bandwidth"))

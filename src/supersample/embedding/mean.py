@@ -12,8 +12,11 @@ from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._typing import Floats, PointsLike
 from supersample._validation import check_log_weights, check_points, check_weights, choose
+from supersample.device.arrays import Home, follow, home_of, hosted, require_home
+from supersample.device.checks import check_device_points
 from supersample.embedding import decay, moments
 from supersample.embedding.decay import Decay, check_half_life, check_times
+from supersample.embedding.on_device import moments_of
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
 
@@ -28,7 +31,8 @@ class MeanEmbedding:
 
     Rows come in any number of batches, in any floating type, with or without weights. The sums are compensated float64: the
     same rows in the same order give the same bytes for any batching. Two embeddings of the same map can be merged and compared.
-    Updates cost O(n (d + 1) D) time and fixed memory.
+    Updates cost O(n (d + 1) D) time and fixed memory. Rows that are arrays of torch, CuPy or JAX are embedded where they lie,
+    and `mean` and `witness` follow them; their sums agree with those of the CPU to rounding, not to the bit.
 
     half_life: in how many rows a row loses half of its weight, or in which duration ("7d"), if rows come with `time`; None:
     all rows count alike. After a merge, the rows of the other embedding count as rows that came after the own ones, if the
@@ -55,6 +59,7 @@ class MeanEmbedding:
         if half_life is not None:  # whether a number is one of rows or of time, the first rows say
             self.decay = Decay(check_half_life(half_life, by_time=is_duration(half_life)), is_duration(half_life))
         self.n_inputs: int | None = None
+        self._home: Home | None = None
 
     @one_at_a_time
     def update(
@@ -69,20 +74,13 @@ class MeanEmbedding:
 
         time: when each row happened, if `half_life` is one of time. If the input is invalid, nothing is added.
         """
+        home = home_of(points=points, weight=weight, log_weight=log_weight)
+        if self.n_seen:
+            require_home(home, self._home, "points", "embedding")
+        if home is not None:
+            return self._update_on(home, points, weight, log_weight, time)
         rows = check_points(points, "points", width=self.n_inputs)
-        if weight is not None and log_weight is not None:
-            raise InputError("weight and log_weight must not both be given; pass one of them")
-        scaled = None
-        if weight is not None:
-            checked = check_weights(weight, rows.shape[0], "weight", all_zero=True)
-            scaled = moments.scale_weights(checked)
-        elif log_weight is not None:
-            scaled = moments.scale_log_weights(check_log_weights(log_weight, rows.shape[0], "log_weight"))
-        clock = self._clock(time)
-        if clock is not None:
-            ones = moments.ScaledWeights(np.full(len(rows), 0.5), np.ones(len(rows), dtype=np.int64))
-            times = None if time is None else check_times(time, len(rows), self.half_life, "time")
-            clock, scaled = decay.weigh(clock, scaled or ones, self.state.n_seen, times)
+        clock, scaled = self._weights(rows.shape[0], weight, log_weight, time)
         state = self.state
         step = max(1, _BLOCK_ELEMENTS // self.feature_map.n_features)
         for start in range(0, rows.shape[0], step):
@@ -95,6 +93,35 @@ class MeanEmbedding:
         self.__dict__.update(n_inputs=rows.shape[1], state=state, decay=clock)
         return self
 
+    def _update_on(self, home: Home, points: Any, weight: Any, log_weight: Any, time: Any) -> Self:
+        """Add rows where they lie; weights and times are few numbers, and come to the host."""
+        with home.working():
+            rows = check_device_points(points, "points", home, width=self.n_inputs)
+            n_rows, n_inputs = (int(size) for size in rows.shape)
+            clock, scaled = self._weights(n_rows, hosted(home, weight), hosted(home, log_weight), time)
+            added = moments_of(self.feature_map.on_device(home, n_inputs), rows, scaled)
+        state = moments.merge(self.state, added)
+        self.__dict__.update(n_inputs=n_inputs, state=state, decay=clock, _home=home)
+        return self
+
+    def _weights(
+        self, n_rows: int, weight: Any, log_weight: Any, time: Any
+    ) -> tuple[Decay | None, moments.ScaledWeights | None]:
+        """Return the clock after more rows, and their weights; None if all are one."""
+        if weight is not None and log_weight is not None:
+            raise InputError("weight and log_weight must not both be given; pass one of them")
+        scaled = None
+        if weight is not None:
+            scaled = moments.scale_weights(check_weights(weight, n_rows, "weight", all_zero=True))
+        elif log_weight is not None:
+            scaled = moments.scale_log_weights(check_log_weights(log_weight, n_rows, "log_weight"))
+        clock = self._clock(time)
+        if clock is not None:
+            ones = moments.ScaledWeights(np.full(n_rows, 0.5), np.ones(n_rows, dtype=np.int64))
+            times = None if time is None else check_times(time, n_rows, self.half_life, "time")
+            clock, scaled = decay.weigh(clock, scaled or ones, self.state.n_seen, times)
+        return clock, scaled
+
     def merge(self, other: "MeanEmbedding") -> "MeanEmbedding":
         """Return the embedding of both data sets together; neither argument changes."""
         self._require_same_map(other)
@@ -102,6 +129,7 @@ class MeanEmbedding:
         factor = decay.apart(self.decay, other.decay, self.n_seen)
         merged.state = moments.merge(self.state, other.state if factor == moments.ONE else other.state.scaled(factor))
         merged.decay = decay.merge(self.decay, other.decay)
+        merged._home = self._home if self.n_seen else other._home
         merged.n_inputs = self.n_inputs if self.n_inputs is not None else other.n_inputs
         return merged
 
@@ -122,8 +150,8 @@ class MeanEmbedding:
 
     @property
     def mean(self) -> Floats:
-        """The mean feature vector mu."""
-        return self.state.mean()
+        """The mean feature vector mu, where the rows lie."""
+        return follow(self._home, self.state.mean())
 
     def dot(self, other: "MeanEmbedding") -> float:
         """Return mu.mu', the mean of k(x, y) over all pairs of a row here and a row there."""
@@ -143,7 +171,7 @@ class MeanEmbedding:
         """
         self._require_same_map(other)
         if choose(estimator, "estimator", ("biased", "unbiased")) == "biased":
-            difference = self.mean - other.mean
+            difference = self.state.mean() - other.state.mean()
             return float(difference @ difference)
         mine, theirs = self.state, other.state  # snapshots: other threads may update meanwhile
         return mine.off_diagonal() + theirs.off_diagonal() - 2.0 * _dot(mine, theirs)
@@ -151,9 +179,14 @@ class MeanEmbedding:
     def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Floats]:
         """Return the function (mu - mu').phi(x): positive where this data set has more mass than the other."""
         self._require_same_map(other)
-        direction = self.mean - other.mean
+        direction = self.state.mean() - other.state.mean()
 
         def evaluate(points: PointsLike) -> Floats:
+            home = home_of(points=points)
+            if home is not None:
+                with home.working():
+                    there: Floats = home.xp.astype(self.feature_map.transform(points), home.wide) @ home.array(direction)
+                    return there
             return np.asarray(self.feature_map.transform(points) @ direction, dtype=np.float64)
 
         return evaluate

@@ -11,7 +11,10 @@ import numpy.typing as npt
 from supersample._checks import FURTHEST, require, within
 from supersample._typing import Features, Points, PointsLike
 from supersample._validation import check_points
+from supersample.device.arrays import Home, home_of
+from supersample.device.checks import check_device_points
 from supersample.errors import InputError, InputTypeError
+from supersample.features.on_device import DeviceMap
 from supersample.kernels import Kernel, KernelLike, as_kernel
 
 __all__ = ["FeatureMap", "as_dtype", "require_features", "resolved_kernel"]
@@ -55,8 +58,21 @@ class FeatureMap(ABC):
     def fill(self, points: Points, out: Features) -> None:
         """Write the features of checked points into `out` (n x n_features, of this map's dtype)."""
 
+    def on_device(self, home: Home, n_inputs: int) -> DeviceMap:
+        """Return this map for points that lie elsewhere, of `n_inputs` columns."""
+        raise InputTypeError(
+            f"{type(self).__name__} features are computed on the CPU only, and the points are those of {home}; use Fourier, "
+            f"Nystroem or Landmark features there, or bring the points to the host"
+        )
+
     def transform(self, points: PointsLike) -> Features:
-        """Return the features of each row: n x n_features."""
+        """Return the features of each row: n x n_features. Those of torch, CuPy and JAX arrays lie where the points do."""
+        home = home_of(points=points)
+        if home is not None:
+            with home.working():
+                given = check_device_points(points, "points", home)
+                there: Features = self.on_device(home, int(given.shape[1])).of_all(given)
+                return there
         rows = check_points(points, "points")
         out = np.empty((rows.shape[0], self.n_features), dtype=self.dtype)
         self.fill(rows, out)

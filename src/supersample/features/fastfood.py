@@ -11,7 +11,10 @@ from supersample._compiled import hadamard
 from supersample._random import Seed
 from supersample._stored import DTYPE, FLOATS, INTEGER, instance_of, one_of, stored
 from supersample._typing import Indices, RandomState, Reals
+from supersample.device.arrays import Home
 from supersample.errors import InputError
+from supersample.features.base import FeatureMap
+from supersample.features.on_device import DeviceMap
 from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike
 
@@ -71,6 +74,10 @@ class Fastfood(RandomFourier):
                 f"Fastfood needs a kernel of the Euclidean distance (Gaussian, Matern, Cauchy), got {self.kernel!r}; use "
                 f"Fourier features"
             )
+
+    def on_device(self, home: Home, n_inputs: int) -> DeviceMap:
+        """Refuse: its loops are compiled for the CPU, and a GPU multiplies whole matrices faster."""
+        return FeatureMap.on_device(self, home, n_inputs)
 
     def _draw(self, n_inputs: int, unit: float) -> _Factors:
         width = 1 << max(0, (n_inputs - 1).bit_length())

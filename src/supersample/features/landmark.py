@@ -13,9 +13,11 @@ from supersample._stored import REALS, instance_of, stored
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Points, PointsLike, RandomState, Reals
 from supersample._validation import check_count
+from supersample.device.arrays import Home
 from supersample.features.base import FeatureMap, as_dtype
 from supersample.features.fourier import Fourier
 from supersample.features.nystroem import Nystroem, landmarks_of
+from supersample.features.on_device import DeviceMap, LandmarksOnDevice
 from supersample.kernels import KernelLike
 
 __all__ = ["SPAN_TOLERANCE", "Landmark"]
@@ -132,6 +134,10 @@ class Landmark(FeatureMap):
             out[rows, rank:] -= self._to_waves(pad(spanned[rows]))[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
+
+    def on_device(self, home: Home, n_inputs: int) -> DeviceMap:
+        """Bring both parts there."""
+        return LandmarksOnDevice(self.spanned.on_device(home, n_inputs), self.waves.on_device(home, n_inputs), self.overlap)
 
     def check(self) -> None:
         """Refuse parts that do not fit together."""

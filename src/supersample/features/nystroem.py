@@ -15,8 +15,10 @@ from supersample._stored import DTYPE, FLOATS, NUMBER, REALS, instance_of, store
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, one_blas_thread, pad
 from supersample._typing import Features, Floats, Indices, Points, PointsLike, RandomState, Reals
 from supersample._validation import check_count
+from supersample.device.arrays import Home
 from supersample.errors import InputError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
+from supersample.features.on_device import DeviceMap, NystroemOnDevice
 from supersample.features.pivots import Enough, PivotedFactor
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.base import as_float64
@@ -145,6 +147,14 @@ class Nystroem(FeatureMap):
             out[rows] = whitened[: rows.stop - rows.start]
 
         map_blocks(work, cut(points.shape[0], BLOCK_ROWS))
+
+    def on_device(self, home: Home, n_inputs: int) -> DeviceMap:
+        """Copy landmarks and whitening there."""
+        if n_inputs != self.landmarks.shape[1]:
+            raise InputError(
+                f"points must have {self.landmarks.shape[1]} columns like the landmarks, got {n_inputs}; pass the same columns"
+            )
+        return NystroemOnDevice(home, self.kernel, self.landmarks, self.whitening, self.dtype)
 
     def check(self) -> None:
         """Refuse landmarks and a whitening that do not fit together."""

@@ -11,8 +11,10 @@ from supersample._random import Seed, as_seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks, pad
 from supersample._typing import Features, Floats, Indices, Points, RandomState, Reals
 from supersample._validation import check_count, choose
+from supersample.device.arrays import Home
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features.base import FeatureMap, as_dtype, resolved_kernel
+from supersample.features.on_device import DeviceMap, WavesOnDevice
 from supersample.kernels import KernelLike, Stationary
 
 __all__ = ["Projection", "RandomFourier"]
@@ -214,6 +216,21 @@ class RandomFourier(FeatureMap):
             features = np.empty((rows.size, self.n_features), dtype=self.dtype)
             self._wave(held.drawn, each, 1.0, features)
             out[rows] = features
+
+    def on_device(self, home: Home, n_inputs: int) -> DeviceMap:
+        """Copy the draws there."""
+        held = self._prepare(n_inputs)
+        has_phases = self.form == "phase" or self.n_features % 2 == 1
+        return WavesOnDevice(
+            home,
+            frequencies=self.frequency_matrix(n_inputs),
+            origin=np.broadcast_to(self.origin, (n_inputs,)),
+            heights=self._heights(held.drawn),
+            phases=self._phases() if has_phases else None,
+            n_features=self.n_features,
+            dtype=self.dtype,
+            harmless=held.harmless * held.unit,
+        )
 
     def terms(self, squares: Floats) -> Floats:
         """Return one term for each pair of cosine and sine, from squared differences of mean features; their mean is MMD^2."""

@@ -19,6 +19,7 @@ from supersample._typing import RandomState
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.history import timeline
 from supersample.history.alarm import Alarm
+from supersample.history.cycles import cycle_note
 from supersample.history.folder import MAIN, Saved, read_folder, write_folder
 from supersample.history.lookout import matched
 from supersample.history.merging import looked_again
@@ -379,7 +380,7 @@ def _options(given: dict[str, Any]) -> Options:
     """Return the options of summaries; refuse names that `summarize` does not have."""
     known = {field.name: field.default for field in fields(Options)}
     for name in given:
-        if name not in known or name in ("time", "half_life"):
+        if name not in known or name in ("time", "half_life", "target"):
             told = did_you_mean(name, list(known))
             raise InputTypeError(f"History takes the options of summarize, and {name!r} is none that it can use{told}")
     return Options.of(known | given)
@@ -406,7 +407,9 @@ def notes_of(state: Timeline) -> tuple[Note, ...]:
         ("no time", state.n_untimed, "had no time, and went to the block of the latest time seen"),
         ("times ahead", state.n_ahead, "were far ahead of all rows before, and did not move the clock until others agreed"),
     )
-    return tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
+    counted = tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
+    cycle = cycle_note(state)
+    return counted if cycle is None else (cycle, *counted)
 
 
 def _asked(state: Timeline | Waiting) -> dict[str, Any]:

@@ -10,6 +10,8 @@ from supersample._random import as_seed
 from supersample._stored import NUMBER, any_of, one_of, tuple_of
 from supersample._typing import PointsLike, RandomState
 from supersample._validation import check_points
+from supersample.device.arrays import home_of
+from supersample.device.checks import check_device_points, host_rows
 from supersample.errors import InputError, InputTypeError
 
 __all__ = ["BANDWIDTH", "SAMPLE_ROWS", "Bandwidth", "check_bandwidth", "median_distance"]
@@ -31,10 +33,15 @@ def median_distance(points: PointsLike, *, metric: Literal["l1", "l2"] = "l2", r
     >>> median_distance([[0.0], [1.0], [3.0]])
     2.0
     """
-    rows = check_points(points, "points", min_rows=2).astype(np.float64)
-    if rows.shape[0] > SAMPLE_ROWS:
-        chosen = as_seed(random_state).child("median").generator().choice(rows.shape[0], SAMPLE_ROWS, replace=False)
-        rows = rows[np.sort(chosen)]
+    home = home_of(points=points)
+    given = (
+        check_points(points, "points", min_rows=2) if home is None else check_device_points(points, "points", home, min_rows=2)
+    )
+    chosen = np.arange(given.shape[0])
+    if chosen.size > SAMPLE_ROWS:
+        drawn = as_seed(random_state).child("median").generator().choice(chosen.size, SAMPLE_ROWS, replace=False)
+        chosen = np.sort(drawn)
+    rows = (given[chosen] if home is None else host_rows(given, chosen, home)).astype(np.float64)
     pairs = pdist(rows, "cityblock" if metric == "l1" else "euclidean")
     median = float(np.median(pairs))
     if np.isinf(median):

@@ -11,7 +11,10 @@ import numpy as np
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_points
+from supersample.device.arrays import Home, home_of
+from supersample.device.checks import check_device_points
 from supersample.errors import InputError, InputTypeError, MismatchError
+from supersample.kernels.on_device import DeviceKernel
 
 __all__ = ["Kernel", "as_float64"]
 
@@ -48,6 +51,12 @@ class Kernel(ABC):
     @abstractmethod
     def identity(self) -> Mapping[str, Any]:
         """What determines the kernel, as plain values that can be compared and stored as JSON."""
+
+    def on_device(self, home: Home, dtype: Any, origin: Floats) -> DeviceKernel:
+        """Return this kernel for points that lie elsewhere. dtype: that of its values; origin: a point near the others."""
+        raise InputTypeError(
+            f"{self!r} takes arrays of the host only, and the points are those of {home}; bring them to the host"
+        )
 
     @property
     def k0(self) -> float:
@@ -132,7 +141,13 @@ class Kernel(ABC):
         )
 
     def __call__(self, left: PointsLike, right: PointsLike | None = None) -> Floats:
-        """Return the exact Gram matrix in float64, computed in blocks on all cores; O(n m d) time, O(n m) memory."""
+        """Return the exact Gram matrix in float64, computed in blocks on all cores; O(n m d) time, O(n m) memory.
+
+        For arrays of torch, CuPy and JAX it is computed, and stays, where they lie.
+        """
+        home = home_of(left=left, right=right)
+        if home is not None:
+            return self._on_home(home, left, right)
         first = as_float64(left, "left")
         second = first if right is None else as_float64(right, "right")
         if first.shape[1] != second.shape[1]:
@@ -145,6 +160,18 @@ class Kernel(ABC):
 
         map_blocks(work, cut(first.shape[0], BLOCK_ROWS))
         return out
+
+    def _on_home(self, home: Home, left: Any, right: Any) -> Floats:
+        with home.working():
+            first = check_device_points(left, "left", home)
+            second = first if right is None else check_device_points(right, "right", home)
+            if first.shape[1] != second.shape[1]:
+                raise MismatchError(f"left and right must have the same width, got {first.shape[1]} and {second.shape[1]}")
+            self.require_resolved()
+            self.check_width(int(first.shape[1]))
+            kernel = self.on_device(home, home.wide, home.floats(second[0, :]))
+            there: Floats = kernel.block(kernel.prepare(first), kernel.prepare(second))
+            return there
 
     def require_resolved(self) -> None:
         """Raise an error if a bandwidth is still the word "median"."""

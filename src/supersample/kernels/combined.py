@@ -10,8 +10,10 @@ import numpy.typing as npt
 from supersample._random import as_seed
 from supersample._stored import NUMBER, instance_of, stored, tuple_of
 from supersample._typing import Floats, PointsLike, RandomState
+from supersample.device.arrays import Home
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels.base import Kernel
+from supersample.kernels.on_device import DeviceKernel, Summed
 from supersample.kernels.stationary import Stationary
 
 __all__ = ["Sum"]
@@ -96,6 +98,10 @@ class Sum(Kernel):
             kernel.fill(left, right, term)
             term *= factor
             out += term
+
+    def on_device(self, home: Home, dtype: Any, origin: Floats) -> DeviceKernel:
+        """Add up the terms there."""
+        return Summed([(factor, kernel.on_device(home, dtype, origin)) for factor, kernel in self.terms])
 
     def paired(self, left: Floats, right: Floats) -> Floats:
         """Add up the terms' values."""

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from supersample._typing import Floats
+from supersample.device.arrays import Home
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels.base import Kernel
+from supersample.kernels.on_device import ByFunction, DeviceKernel
 
 __all__ = ["Function"]
 
@@ -70,6 +72,10 @@ class Function(Kernel):
         out[...] = values
         if not bool((np.abs(out) <= _LARGEST).all()):
             raise InputError(f"kernel function {self.name!r} must return finite numbers up to {_LARGEST:g}, got others, or NaN")
+
+    def on_device(self, home: Home, dtype: Any, origin: Floats) -> DeviceKernel:
+        """Call the function with arrays of the device."""
+        return ByFunction(self.function, self.name, home, dtype)
 
     def check_on(self, points: Floats, *, differences: bool = False) -> None:
         """Refuse a function whose Gram matrix of some of the points is not symmetric, or has an eigenvalue below 0."""

@@ -8,9 +8,11 @@ import numpy as np
 
 from supersample._stored import instance_of, stored
 from supersample._typing import Floats, PointsLike, RandomState
+from supersample.device.arrays import Home
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels.base import Kernel
 from supersample.kernels.named import as_kernel
+from supersample.kernels.on_device import DeviceKernel, Normed
 
 __all__ = ["Normalized"]
 
@@ -88,6 +90,10 @@ class Normalized(Kernel):
     def against(self, points: Floats) -> Callable[[Floats], Floats]:
         """Prepare the points, and their k(x, x), once for all calls."""
         return _AgainstNormalized(self, self.kernel.against(points), self._lengths(points))
+
+    def on_device(self, home: Home, dtype: Any, origin: Floats) -> DeviceKernel:
+        """Scale the values of the kernel there."""
+        return Normed(self.kernel.on_device(home, dtype, origin))
 
     def paired(self, left: Floats, right: Floats) -> Floats:
         """Scale the values of the kernel."""

@@ -1,12 +1,13 @@
 """Kernels that are products over the columns."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
 from supersample._stored import stored
 from supersample._typing import Floats, Reals
+from supersample.device.arrays import Array
 from supersample.kernels.bandwidth import BANDWIDTH
 from supersample.kernels.stationary import Stationary
 
@@ -33,6 +34,10 @@ class Laplacian(Stationary):
         """exp(-r)."""
         np.negative(distances, out=distances)
         np.exp(distances, out=distances)
+
+    def profile_at(self, xp: Any, exponents: Array) -> Array:
+        """The exponents are those of the exponential."""
+        return xp.exp(exponents)
 
     def mean_square_frequency(self, n_inputs: int) -> float:
         """Infinite: a Cauchy frequency has no mean square."""

@@ -15,6 +15,7 @@ from scipy import special
 
 from supersample._stored import NUMBER, stored
 from supersample._typing import Floats, Reals
+from supersample.device.arrays import Array
 from supersample.errors import InputError, InputTypeError
 from supersample.kernels.bandwidth import BANDWIDTH
 from supersample.kernels.stationary import Stationary
@@ -82,6 +83,10 @@ class Gaussian(Radial):
         distances *= -0.5
         np.exp(distances, out=distances)
 
+    def profile_at(self, xp: Any, exponents: Array) -> Array:
+        """The exponents are those of the exponential."""
+        return xp.exp(exponents)
+
     @property
     def n_uniforms(self) -> int:
         """None: s is not random."""
@@ -115,6 +120,10 @@ class Cauchy(Radial):
         """1 / (1 + r^2)."""
         distances += 1.0
         np.reciprocal(distances, out=distances)
+
+    def profile_at(self, xp: Any, exponents: Array) -> Array:
+        """1 / (1 + r^2), with r^2 = -2 times the exponent."""
+        return 1.0 / (1.0 - 2.0 * xp.where(exponents < 0.0, exponents, xp.zeros_like(exponents)))
 
     @property
     def mean_square_spread(self) -> float:
@@ -168,6 +177,15 @@ class Matern(Radial):
             distances *= decay
         else:
             distances[...] = (1.0 + distances + distances * distances / 3.0) * decay
+
+    def profile_at(self, xp: Any, exponents: Array) -> Array:
+        """The same, with t^2 = 2 nu r^2 = -4 nu times the exponent."""
+        squares = -4.0 * self.nu * exponents
+        t = xp.sqrt(xp.where(squares > 0.0, squares, xp.zeros_like(squares)))
+        decay = xp.exp(-t)
+        if self.nu == 0.5:
+            return decay
+        return (1.0 + t) * decay if self.nu == 1.5 else (1.0 + t + t * t / 3.0) * decay
 
     @property
     def mean_square_spread(self) -> float:

@@ -9,9 +9,11 @@ import numpy as np
 
 from supersample._compiled import distances
 from supersample._typing import Floats, PointsLike, RandomState, Reals
-from supersample.errors import MismatchError
+from supersample.device.arrays import Array, Home
+from supersample.errors import InputTypeError, MismatchError
 from supersample.kernels.bandwidth import Bandwidth, check_bandwidth, median_distance
 from supersample.kernels.base import Kernel
+from supersample.kernels.on_device import ByDifferences, ByProducts, DeviceKernel
 
 __all__ = ["WIDEST_BY_DIFFERENCES", "Stationary"]
 
@@ -57,6 +59,21 @@ class Stationary(Kernel):
     @abstractmethod
     def profile(self, distances: Reals) -> None:
         """Replace distances (by `metric`) by kernel values, in place; float32 or float64."""
+
+    def profile_at(self, xp: Any, exponents: Array) -> Array:
+        """Return kernel values of arrays of a device, from -r^2 / 2 for the squared Euclidean distance r^2, else from -r.
+
+        xp: the functions of the array API standard. Rounding may leave exponents just above 0.
+        """
+        raise InputTypeError(
+            f"{type(self).__name__} has no values for arrays of a device; give the class a profile_at, or pass NumPy arrays"
+        )
+
+    def on_device(self, home: Home, dtype: Any, origin: Floats) -> DeviceKernel:
+        """Take distances from one product, or column by column where that would be too rough."""
+        narrow = origin.size <= WIDEST_BY_DIFFERENCES
+        by_differences = self.metric == "l1" or (narrow and not self.is_smooth)
+        return (ByDifferences if by_differences else ByProducts)(self, home, dtype, origin)
 
     @property
     def is_resolved(self) -> bool:

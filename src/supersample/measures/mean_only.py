@@ -1,5 +1,7 @@
 """A measure known only by its mean features, for data that no single machine holds."""
 
+import numpy as np
+
 from supersample._random import Seed
 from supersample._typing import Floats
 from supersample.errors import InputError
@@ -37,7 +39,7 @@ class MeanOnly(Measure):
         return kernel.identity == self.features.kernel.identity
 
     def _embed(self, kernel: Kernel, rows: Floats) -> Floats:
-        return self.features.transform(rows).astype(float) @ self.mean
+        return np.asarray(self.features.transform(rows).astype(float) @ self.mean)
 
     def _energy(self, kernel: Kernel) -> float:
         return float(self.mean @ self.mean)

@@ -1,0 +1,69 @@
+"""What comes in: a batch of rows with its id, and what became of it."""
+
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
+
+from supersample.errors import SupersampleError
+
+__all__ = ["Batch", "FullError", "RefusedError", "Taken", "UnavailableError", "Unread"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows that are counted together or not at all.
+
+    id: names the batch within its source; one that was acknowledged before is acknowledged again and not counted.
+    source: who it comes from: "http", or the name of a source of the configuration.
+    position: where the source goes on after this batch, as plain values of JSON; it becomes durable with the batch.
+    filled: whether columns that the rows lack are missing values, as in NDJSON.
+    """
+
+    id: str
+    table: pa.Table
+    source: str = "http"
+    position: Any = None
+    filled: bool = False
+    received: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True)
+class Unread:
+    """A batch that could not be read: it is set aside with the reason.
+
+    content: its first bytes, as they came. position: as of `Batch`; the source goes on after it.
+    """
+
+    id: str
+    reason: str
+    content: bytes = b""
+    source: str = "http"
+    position: Any = None
+    received: float = field(default_factory=time.time)
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of a batch that is durable: its rows are counted, or they were before."""
+
+    rows: int
+    repeated: bool
+
+
+class RefusedError(SupersampleError, ValueError):
+    """The rows of a batch cannot be used; it was set aside, and sending it again will not help."""
+
+
+class FullError(SupersampleError, RuntimeError):
+    """The stream cannot keep up; nothing of the batch was kept, and it can be sent again after `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: float) -> None:
+        """Keep when to come back."""
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class UnavailableError(SupersampleError, RuntimeError):
+    """The stream cannot take rows at the moment, because its disk is full for example; nothing of the batch was kept."""

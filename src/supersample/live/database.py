@@ -1,0 +1,103 @@
+"""The database of one stream: SQLite in a file beside the history, in which what is committed survives a power cut."""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from supersample.errors import InputError
+
+__all__ = ["Database"]
+
+#: The layout of the tables; a later one migrates from every earlier one.
+_VERSION = 1
+_TABLES = """
+CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE batches (
+    seq INTEGER PRIMARY KEY, key BLOB NOT NULL UNIQUE, source TEXT NOT NULL, position TEXT, rows INTEGER NOT NULL,
+    taken REAL NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('logged', 'saved', 'aside')), body BLOB);
+CREATE INDEX batches_of_a_source ON batches (source, seq);
+CREATE INDEX batches_that_wait ON batches (seq) WHERE body IS NOT NULL;
+CREATE TABLE aside (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, id TEXT NOT NULL, source TEXT NOT NULL,
+    reason TEXT NOT NULL, size INTEGER NOT NULL, content BLOB, received REAL NOT NULL, times INTEGER NOT NULL DEFAULT 1);
+CREATE TABLE ticks (
+    number INTEGER PRIMARY KEY, start REAL NOT NULL, rows REAL NOT NULL, evidence REAL NOT NULL, volume REAL NOT NULL,
+    late INTEGER NOT NULL, closed REAL NOT NULL);
+CREATE TABLE alarms (
+    number INTEGER PRIMARY KEY, kind TEXT NOT NULL, change REAL NOT NULL, raised REAL NOT NULL, noticed REAL NOT NULL,
+    state TEXT NOT NULL DEFAULT 'open' CHECK (state IN ('open', 'acknowledged', 'normal', 'snoozed')),
+    until REAL, by TEXT NOT NULL DEFAULT '', note TEXT NOT NULL DEFAULT '', updated REAL);
+CREATE TABLE deliveries (
+    id INTEGER PRIMARY KEY AUTOINCREMENT, alarm INTEGER NOT NULL, target TEXT NOT NULL, body BLOB NOT NULL,
+    attempts INTEGER NOT NULL DEFAULT 0, due REAL NOT NULL, delivered REAL, reason TEXT NOT NULL DEFAULT '',
+    UNIQUE (alarm, target));
+"""
+
+
+class Database:
+    """A connection that writes and one that reads, each for one thread at a time.
+
+    Readers see what was committed last, and do not wait while the disk is flushed.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._lock, self._reading = threading.Lock(), threading.Lock()
+        self._path = path
+        try:
+            self._connection, self._reader = (
+                sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0) for _ in range(2)
+            )
+            self._prepare()
+        except sqlite3.Error as error:
+            raise InputError(
+                f"folder must hold the database of a stream that can be opened, got {str(path)!r}: {error}; restore it from a "
+                f"backup, or choose a new folder"
+            ) from error
+
+    def _prepare(self) -> None:
+        run = self._connection.execute
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")
+        run("PRAGMA trusted_schema = OFF")
+        version = run("PRAGMA user_version").fetchone()[0]
+        if version > _VERSION:
+            raise InputError(
+                f"{str(self._path)!r} was written by a later version of supersample; use that version, or a new folder"
+            )
+        if version == 0:
+            with self.transaction():
+                for statement in _TABLES.split(";"):
+                    run(statement)
+                run(f"PRAGMA user_version = {_VERSION}")
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """Commit what the block does when it ends, all of it or nothing."""
+        with self._lock:
+            self._connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._connection
+                self._connection.execute("COMMIT")
+            except BaseException:
+                with suppress(sqlite3.Error):  # a full disk has rolled back by itself
+                    self._connection.execute("ROLLBACK")
+                raise
+
+    def fact(self, name: str) -> str | None:
+        """Return a fact about the stream, if it is known."""
+        found = self.rows("SELECT value FROM facts WHERE name = ?", (name,))
+        return str(found[0][0]) if found else None
+
+    def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query."""
+        with self._reading:
+            return self._reader.execute(query, values).fetchall()
+
+    def close(self) -> None:
+        """Close the file; what was committed is in it."""
+        with self._lock, self._reading, suppress(sqlite3.Error):
+            self._reader.close()
+            self._connection.close()

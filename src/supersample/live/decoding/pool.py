@@ -1,0 +1,135 @@
+"""A few processes that decode, each for one body at a time; one that dies or takes too long is replaced."""
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from dataclasses import asdict
+
+import pyarrow as pa
+
+from supersample.errors import SupersampleError
+from supersample.live.decoding.formats import Bounds
+from supersample.live.settings import Limits
+
+__all__ = ["Decoders", "DecodingError"]
+
+#: Of the environment, what a process needs to start; tokens and secrets stay out.
+_KEPT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "HOME")
+
+
+class DecodingError(SupersampleError, ValueError):
+    """A body could not be decoded; over: since it is larger than it may be."""
+
+    def __init__(self, message: str, *, over: bool = False) -> None:
+        """Keep the kind."""
+        super().__init__(message)
+        self.over = over
+
+
+class Decoders:
+    """Processes that decode. Thread-safe: a caller waits until one is free."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._bounds = Bounds(limits.decoded, limits.columns, limits.rows)
+        self._free: queue.SimpleQueue[subprocess.Popen[bytes] | None] = queue.SimpleQueue()
+        self._all: set[subprocess.Popen[bytes]] = set()
+        self._closed = False
+        for _ in range(limits.decoders):
+            self._free.put(None)
+
+    def decode(self, body: bytes | bytearray, form: str, encoding: str = "", known: pa.Schema | None = None) -> pa.Table:
+        """Return the rows of a body, or raise DecodingError.
+
+        form: one of `formats.FORMATS`. encoding: "", "gzip" or "zstd". known: the types of columns seen before, for text.
+        """
+        worker = self._free.get()
+        try:
+            if self._closed:
+                raise DecodingError("the service is being closed; send the batch again later, with the same id")
+            if worker is None or worker.poll() is not None:
+                worker = self._started()
+            status, answer = self._asked(worker, body, form, encoding, known)
+        except BaseException:
+            self._ended(worker)
+            worker = None
+            raise
+        finally:
+            self._free.put(worker)
+        if status == "rows":
+            return pa.ipc.open_stream(answer).read_all()
+        raise DecodingError(answer.decode(errors="replace"), over=status == "over")
+
+    def close(self) -> None:
+        """End all processes."""
+        self._closed = True
+        for each in list(self._all):
+            self._ended(each)
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        # Arrow's other allocators reserve more than they use, and so run into a limit that is meant for use.
+        environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
+        command = [sys.executable, "-m", "supersample.live.decoding.worker", str(self._limits.memory)]
+        # A session of its own: Ctrl-C is for the service, which ends it when what waits is done.
+        worker = subprocess.Popen(  # noqa: S603
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+            start_new_session=True,
+        )  # fmt: skip
+        self._all.add(worker)
+        return worker
+
+    def _asked(
+        self, worker: "subprocess.Popen[bytes]", body: bytes | bytearray, form: str, encoding: str, known: pa.Schema | None
+    ) -> tuple[str, bytes]:
+        assert worker.stdin is not None
+        assert worker.stdout is not None
+        schema = b"" if known is None else known.serialize().to_pybytes()
+        request = {
+            "schema": len(schema), "body": len(body), "format": form, "encoding": encoding, "bounds": asdict(self._bounds),
+        }  # fmt: skip
+        too_late = threading.Event()
+
+        def end() -> None:
+            too_late.set()
+            worker.kill()
+
+        late = threading.Timer(self._limits.seconds, end)
+        late.start()
+        try:
+            worker.stdin.write(json.dumps(request).encode() + b"\n" + schema)
+            worker.stdin.write(body)
+            worker.stdin.flush()
+            head = worker.stdout.readline()
+            answer = json.loads(head) if head else {}
+            content = worker.stdout.read(answer.get("body", 0))
+        except (BrokenPipeError, ValueError) as error:
+            raise self._died(too_late) from error
+        finally:
+            late.cancel()
+        if not head or len(content) < answer["body"]:
+            raise self._died(too_late)
+        return answer["status"], content
+
+    def _died(self, too_late: threading.Event) -> DecodingError:
+        if too_late.is_set():
+            return DecodingError(
+                f"the batch takes more than {self._limits.seconds:g} s to decode; send smaller batches", over=True
+            )
+        return DecodingError("the process that decodes did not survive the batch: it is damaged, or made to do harm")
+
+    def _ended(self, worker: "subprocess.Popen[bytes] | None") -> None:
+        if worker is None:
+            return
+        self._all.discard(worker)
+        with suppress(OSError):
+            worker.kill()
+        worker.wait()
+        for pipe in (worker.stdin, worker.stdout):
+            with suppress(OSError):
+                if pipe is not None:
+                    pipe.close()

@@ -1,0 +1,96 @@
+"""A thread that takes batches out of a source and puts them into a stream, and says so when the source goes away."""
+
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, wait
+from typing import Any
+
+from supersample.live.batch import FullError, RefusedError, Taken, UnavailableError
+from supersample.live.pauses import Pauses
+from supersample.live.sources import Source, SourceError, Step
+from supersample.live.stream import Stream
+
+__all__ = ["Feed"]
+
+#: Seconds until a source that has nothing is asked again; batches on their way at a time.
+_ASKED_AGAIN, _MOST_ON_THEIR_WAY = 0.2, 8
+
+
+class Feed:
+    """One source of one stream. ended: whether the source has no more rows, ever. told: takes what happens."""
+
+    def __init__(
+        self, stream: Stream, name: str, source: Source, told: Callable[..., None], ended: Callable[[], None]
+    ) -> None:  # fmt: skip
+        self._stream, self.name, self._source, self._told, self._ended = stream, name, source, told, ended
+        self.ends_service = source.wants_end
+        self.ended = False
+        #: Why the source gives nothing at the moment; empty if all is well.
+        self.trouble = ""
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, name=f"source {name}", daemon=True)
+
+    def start(self) -> None:
+        """Begin."""
+        self._thread.start()
+
+    def stop(self) -> None:
+        """End after the batch at hand; what the source gave and the stream has not taken will be read again."""
+        self._stopping.set()
+        self._source.close()
+        if self._thread.is_alive():
+            self._thread.join(5.0)
+
+    def _run(self) -> None:
+        pauses = Pauses()
+        while not self._stopping.is_set():
+            try:
+                self._fed(self._source.steps(self._stream.resumed(self.name)), pauses)
+            except (SourceError, OSError, UnavailableError) as error:
+                if self._stopping.is_set():
+                    return
+                pause = pauses.next()
+                self.trouble = f"{error}"
+                self._told(
+                    "source away", stream=self._stream.name, source=self.name, reason=f"{error}", again_in=round(pause, 1)
+                )
+                self._stopping.wait(pause)
+            else:
+                if not self._stopping.is_set():
+                    self.ended = True
+                    self._ended()
+                return
+
+    def _fed(self, steps: Iterator[Step], pauses: Pauses) -> None:
+        """Put in what there is; a few batches are on their way at a time, in their order."""
+        on_their_way: list[Future[Taken]] = []
+        try:
+            for step in steps:
+                if self._stopping.is_set():
+                    return
+                if step is not None:
+                    on_their_way.append(self._put(step))
+                self._arrived(on_their_way, 0 if step is None else _MOST_ON_THEIR_WAY)
+                self.trouble = ""
+                if step is None:
+                    self._stopping.wait(_ASKED_AGAIN)
+                else:
+                    pauses.reset()
+            self._arrived(on_their_way, 0)
+        finally:
+            wait(on_their_way)  # the source must not go back while later batches may still be kept
+
+    def _put(self, step: Any) -> "Future[Taken]":
+        while True:
+            try:
+                return self._stream.take(step)
+            except FullError:
+                if self._stopping.wait(_ASKED_AGAIN):
+                    raise UnavailableError("the service is being closed") from None
+
+    def _arrived(self, on_their_way: "list[Future[Taken]]", most: int) -> None:
+        while len(on_their_way) > most:
+            try:
+                on_their_way.pop(0).result()
+            except RefusedError as error:  # it was set aside, and the rest goes on
+                self._told("set aside", stream=self._stream.name, source=self.name, reason=str(error))

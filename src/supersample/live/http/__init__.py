@@ -1,0 +1,1 @@
+"""The service by HTTP: end points, who may use them, and the page."""

@@ -1,0 +1,91 @@
+"""The OpenAPI description, made of the same registry as the routes."""
+
+from collections.abc import Sequence
+from importlib.metadata import version
+from typing import Any
+
+from supersample.live.decoding.formats import ENCODINGS, MEDIA_TYPES
+from supersample.live.http.endpoint import Endpoint
+
+__all__ = ["described", "operation_id"]
+
+_ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+
+
+def described(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
+    """Return the description of the end points."""
+    paths: dict[str, dict[str, Any]] = {}
+    for each in endpoints:
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "supersample watch",
+            "version": version("supersample"),
+            "description": "Streams watched by a service: rows go in, verdicts and alarms come out. Times are ISO text in UTC, "
+            "or numbers where a stream counts time so; noticed, closed, received and until are seconds since 1970.",
+        },
+        "paths": paths,
+        "components": {
+            "schemas": {"Error": _ERROR},
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "For reading, sending or administration"}
+            },
+        },
+    }
+
+
+def _operation(endpoint: Endpoint) -> dict[str, Any]:
+    wrong = {400: "The request cannot be understood", 403: "The request comes from another site, or by another name"}
+    if endpoint.right != "open":
+        wrong |= {401: "A token is needed", 403: "The token does not allow this, or the request comes from another site"}
+    found: dict[str, Any] = {
+        "summary": endpoint.about,
+        "operationId": operation_id(endpoint),
+        "parameters": [
+            {
+                "name": each.name,
+                "in": each.where,
+                "required": each.required,
+                "description": each.about,
+                "schema": dict(each.schema),
+            }
+            for each in endpoint.parameters
+        ],
+        "responses": {
+            "200": {"description": "Done", "content": _content(endpoint)},
+            **{str(status): _failed(status, about) for status, about in sorted((wrong | dict(endpoint.statuses)).items())},
+        },
+    }
+    if endpoint.right != "open":
+        found["security"] = [{"token": []}]
+        found["x-right"] = endpoint.right
+    if endpoint.rows:
+        content = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES}
+        found["requestBody"] = {
+            "required": True,
+            "content": content,
+            "description": f"Content-Encoding may be {' or '.join(ENCODINGS)}",
+        }
+    elif endpoint.body is not None:
+        content = {endpoint.body.media_type: {"schema": dict(endpoint.body.schema)}}
+        found["requestBody"] = {"required": bool(endpoint.body.schema.get("required")), "content": content}
+    return found
+
+
+def operation_id(endpoint: Endpoint) -> str:
+    """Return the name of an end point, by which answers are counted."""
+    return endpoint.handler.__name__.strip("_")
+
+
+def _content(endpoint: Endpoint) -> dict[str, Any]:
+    if isinstance(endpoint.gives, str):
+        return {endpoint.gives: {"schema": {"type": "string"}}}
+    return {"application/json": {"schema": dict(endpoint.gives)}}
+
+
+def _failed(status: int, about: str) -> dict[str, Any]:
+    found: dict[str, Any] = {"description": about}
+    if status >= 400:
+        found["content"] = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+    return found

@@ -1,0 +1,137 @@
+"""What an end point is: a route, the right that it needs, what it takes and gives. Routes and description come from this."""
+
+import json
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from supersample._plain import plain
+from supersample._text import did_you_mean
+from supersample.errors import InputError
+from supersample.live.stream import Stream
+
+if TYPE_CHECKING:
+    from supersample.live.http.security import Guard
+    from supersample.live.service import Service
+
+__all__ = ["Asked", "Body", "Endpoint", "NotFoundError", "Parameter", "Right", "answer", "failure"]
+
+#: What a caller may do: nothing special, read, send rows, or decide about alarms.
+Right = Literal["open", "read", "send", "admin"]
+#: Bytes of a body of JSON.
+_SMALL = 16_384
+
+
+class NotFoundError(LookupError):
+    """What was asked for is not there."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter in the path or the query. schema: of JSON Schema, with a `type`."""
+
+    name: str
+    about: str
+    schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
+    where: Literal["path", "query", "header"] = "query"
+    required: bool = False
+
+    def value(self, text: str) -> Any:
+        """Return the value that a text stands for; refuse one that the schema does not allow."""
+        kind = self.schema.get("type")
+        try:
+            found: Any = int(text) if kind == "integer" else float(text) if kind == "number" else text
+        except ValueError:
+            raise InputError(f"{self.name} must be {_an(kind)}, got {text[:80]!r}") from None
+        low, high = self.schema.get("minimum"), self.schema.get("maximum")
+        if kind in ("integer", "number") and not ((low is None or found >= low) and (high is None or found <= high)):
+            raise InputError(f"{self.name} must be {_an(kind)} from {low} to {high}, got {text[:80]!r}")
+        if kind == "string" and not self.schema.get("minLength", 0) <= len(found) <= self.schema.get("maxLength", 1_000):
+            raise InputError(f"{self.name} must be a text of at most {self.schema.get('maxLength', 1_000)} characters")
+        return found
+
+
+@dataclass(frozen=True)
+class Body:
+    """A body that is no form of rows: its media type and its schema."""
+
+    schema: Mapping[str, Any]
+    media_type: str = "application/json"
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A line of the registry. gives: a schema of JSON, or a media type that is none. statuses: those beside 200, and why."""
+
+    method: Literal["GET", "POST"]
+    path: str
+    right: Right
+    handler: "Callable[[Asked], Awaitable[Response]]"
+    about: str
+    parameters: tuple[Parameter, ...] = ()
+    body: Body | None = None
+    rows: bool = False
+    gives: Mapping[str, Any] | str = field(default_factory=lambda: {"type": "object"})
+    statuses: Mapping[int, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A request that may be answered: who asks was checked, and its parameters are of their types."""
+
+    service: "Service"
+    request: Request
+    values: Mapping[str, Any]
+    rights: frozenset[Right]
+    guard: "Guard"
+
+    @property
+    def stream(self) -> Stream:
+        """The stream that the path names."""
+        found = self.service.streams.get(self.values["name"])
+        if found is None:
+            raise NotFoundError("there is no stream of that name; /streams lists them")
+        return found
+
+    async def json(self, known: Mapping[str, type | tuple[type, ...]]) -> dict[str, Any]:
+        """Return a small body of JSON, whose fields and types are known; none means no fields."""
+        body = b""
+        async for piece in self.request.stream():
+            body += piece
+            if len(body) > _SMALL:
+                raise InputError(f"the body must take at most {_SMALL} bytes")
+        try:
+            values = json.loads(body) if body else {}
+        except (ValueError, RecursionError) as error:
+            raise InputError(f"the body must be a JSON object: {error}") from error
+        if not isinstance(values, dict):
+            raise InputError("the body must be a JSON object")
+        for name, value in values.items():
+            if name not in known:
+                raise InputError(f"the body has no field {name[:80]!r}{did_you_mean(name, list(known))}")
+            if not isinstance(value, known[name]) or (isinstance(value, bool) and bool not in _types(known[name])):
+                raise InputError(f"the field {name!r} of the body is of another type")
+        return values
+
+
+def answer(value: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer of JSON."""
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
+    body = text.encode(errors="replace")
+    return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="application/json")
+
+
+def failure(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
+    """Return an answer that says why something was not done."""
+    return answer({"error": " ".join(reason.split())}, status, headers)
+
+
+def _types(kind: type | tuple[type, ...]) -> tuple[type, ...]:
+    return kind if isinstance(kind, tuple) else (kind,)
+
+
+def _an(kind: Any) -> str:
+    return {"integer": "a whole number", "number": "a number"}.get(str(kind), "a text")

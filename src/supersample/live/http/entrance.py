@@ -1,0 +1,130 @@
+"""What is neither rows nor knowledge: health, metrics, news, the description, logging in, and the page."""
+
+import json
+from collections.abc import AsyncIterator
+from typing import Any
+from urllib.parse import parse_qs
+
+from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
+
+from supersample._plain import plain
+from supersample.live.batch import FullError
+from supersample.live.http import page
+from supersample.live.http.endpoint import Asked, Body, Endpoint, answer, failure
+from supersample.live.http.security import COOKIE
+from supersample.live.verdict import status_of
+
+__all__ = ["ENDPOINTS"]
+
+#: Bytes of the form by which one logs in.
+_FORM = 2_048
+_HTML = "text/html"
+
+
+async def _health(_: Asked) -> Response:
+    """Tell that the process answers."""
+    return answer({"status": "ok"})
+
+
+async def _ready(asked: Asked) -> Response:
+    """Tell whether every stream takes rows in; what keeps it from that is said to those who may read."""
+    trouble = asked.service.ready()
+    told = {"streams": trouble} if trouble and "read" in asked.rights else {}
+    return answer({"status": "not ready" if trouble else "ready", **told}, 503 if trouble else 200)
+
+
+async def _metrics(asked: Asked) -> Response:
+    """Give the metrics to Prometheus."""
+    body, media_type = asked.service.metrics.text()
+    return Response(body, headers={"Content-Type": media_type, "Cache-Control": "no-store"})
+
+
+async def _openapi(asked: Asked) -> Response:
+    """Describe the end points."""
+    return answer(asked.request.app.state.description)
+
+
+async def _events(asked: Asked) -> Response:
+    """Send the status of streams that have changed, for as long as somebody listens."""
+    streams = asked.service.streams
+    try:
+        news = asked.service.hub.listen(set(streams))
+    except FullError as error:
+        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
+
+    async def lines() -> AsyncIterator[bytes]:
+        async for names in news:
+            if not names:
+                yield b": still here\n\n"
+            for name in sorted(names):
+                yield _event("status", status_of(streams[name]))
+
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(lines(), media_type="text/event-stream", headers=headers)
+
+
+def _event(kind: str, value: dict[str, Any]) -> bytes:
+    return f"event: {kind}\ndata: {json.dumps(plain(value), ensure_ascii=False, allow_nan=False)}\n\n".encode(errors="replace")
+
+
+async def _login(asked: Asked) -> Response:
+    """Begin a session of the page."""
+    body = b""
+    async for piece in asked.request.stream():
+        body += piece
+        if len(body) > _FORM:
+            return failure(413, "the form is too large")
+    token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
+    session = asked.guard.log_in(token)
+    if session is None:
+        return HTMLResponse(page.login(wrong=True), 403, {"Cache-Control": "no-store"})
+    found = RedirectResponse("/", 303)
+    found.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=asked.guard.secure, path="/")
+    return found
+
+
+async def _logout(asked: Asked) -> Response:
+    """End the session of the page."""
+    asked.guard.log_out(asked.request)
+    found = RedirectResponse("/", 303)
+    found.delete_cookie(COOKIE, path="/", httponly=True, samesite="strict", secure=asked.guard.secure)
+    return found
+
+
+async def _page(asked: Asked) -> Response:
+    """Show the page, or the form to log in."""
+    text = page.page() if "read" in asked.rights else page.login()
+    return HTMLResponse(text, headers={"Cache-Control": "no-store"})
+
+
+_TOKEN = Body(
+    {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}, "application/x-www-form-urlencoded"
+)
+
+ENDPOINTS = (
+    Endpoint("GET", "/", "open", _page, "The page, or the form to log in", gives=_HTML),
+    Endpoint(
+        "POST",
+        "/login",
+        "open",
+        _login,
+        "Begin a session of the page",
+        body=_TOKEN,
+        gives=_HTML,
+        statuses={303: "Logged in", 403: "No such token", 413: "The form is too large"},
+    ),
+    Endpoint("POST", "/logout", "open", _logout, "End the session of the page", gives=_HTML, statuses={303: "Logged out"}),
+    Endpoint("GET", "/health", "open", _health, "Whether the process answers"),
+    Endpoint("GET", "/ready", "open", _ready, "Whether every stream takes rows in", statuses={503: "A stream does not"}),
+    Endpoint("GET", "/metrics", "read", _metrics, "Metrics for Prometheus", gives="text/plain"),
+    Endpoint("GET", "/openapi.json", "open", _openapi, "This description"),
+    Endpoint(
+        "GET",
+        "/events",
+        "read",
+        _events,
+        "Server-sent events: the status of each stream, whenever it changes",
+        gives="text/event-stream",
+        statuses={429: "Too many listeners"},
+    ),
+)

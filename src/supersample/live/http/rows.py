@@ -1,0 +1,147 @@
+"""Rows by POST: the body is read within its limits, decoded elsewhere, and acknowledged once it is durable."""
+
+import asyncio
+import secrets
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from starlette.requests import ClientDisconnect
+from starlette.responses import Response
+
+from supersample.live.batch import Batch, FullError, RefusedError, Taken, UnavailableError, Unread
+from supersample.live.decoding import DecodingError
+from supersample.live.decoding.formats import ENCODINGS, FORMATS, MEDIA_TYPES
+from supersample.live.http.endpoint import Asked, Endpoint, Parameter, answer, failure
+
+__all__ = ["ENDPOINTS"]
+
+#: Bytes for which a slow sender gets another second.
+_SLOWEST = 64 << 10
+#: Seconds until a batch that waits for a full disk is answered; it may be sent again then.
+_PATIENCE = 60.0
+#: Seconds and bytes for which a body that is too large is read on.
+_LISTENS, _HEARD = 2.0, 64 << 20
+_NAME = Parameter("name", "The name of a stream", {"type": "string", "maxLength": 64}, "path", required=True)
+_BATCH_ID = Parameter(
+    "Batch-Id", "Names these rows; sent again under the same name, they are acknowledged and not counted",
+    {"type": "string", "minLength": 1, "maxLength": 200}, "header",
+)  # fmt: skip
+
+
+class _TooLargeError(Exception):
+    """A body is larger than it may be."""
+
+
+async def _rows(asked: Asked) -> Response:
+    """Take in the rows of a body."""
+    stream, service, headers = asked.stream, asked.service, asked.request.headers
+    media_type = headers.get("content-type", "").split(";")[0].strip().lower()
+    encoding = headers.get("content-encoding", "").strip().lower().replace("identity", "")
+    if media_type not in MEDIA_TYPES:
+        return failure(415, f"Content-Type must be one of {', '.join(MEDIA_TYPES)}, got {media_type[:80]!r}")
+    if encoding and encoding not in ENCODINGS:
+        return failure(415, f"Content-Encoding must be one of {', '.join(ENCODINGS)}, got {encoding[:80]!r}")
+    batch_id = asked.values.get("Batch-Id") or secrets.token_hex(12)
+    try:
+        body = await _read(asked)
+    except _TooLargeError:
+        await _discarded(asked)
+        return failure(
+            413,
+            f"a body may have at most {service.settings.limits.body:,} bytes; send smaller batches",
+            {"Connection": "close"},
+        )
+    except TimeoutError:
+        return failure(408, "the body came too slowly; send it again, in smaller batches", {"Connection": "close"})
+    except FullError as error:
+        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}", "Connection": "close"})
+    try:
+        form = MEDIA_TYPES[media_type]
+        given = await _decoded(asked, body, form, encoding, batch_id)
+        taken = await _durable(asked, given)
+    except FullError as error:
+        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
+    except (UnavailableError, TimeoutError) as error:
+        return failure(
+            503,
+            str(error) or "the stream cannot write at the moment; send the batch again with the same id",
+            {"Retry-After": "5"},
+        )
+    except DecodingError as error:
+        return failure(413, str(error))
+    except RefusedError as error:
+        return failure(422, f"the batch was set aside: {error}")
+    finally:
+        service.bodies.left(len(body))
+    return answer({"stream": stream.name, "batch_id": batch_id, "rows": taken.rows, "repeated": taken.repeated})
+
+
+async def _read(asked: Asked) -> bytearray:
+    """Return the body as it comes; it counts among all bodies that are held until `left`."""
+    limits, bodies = asked.service.settings.limits, asked.service.bodies
+    declared = asked.request.headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > limits.body:
+        raise _TooLargeError
+    body, loop = bytearray(), asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(limits.seconds) as deadline:
+            start = loop.time()
+            async for piece in asked.request.stream():
+                if len(body) + len(piece) > limits.body:
+                    raise _TooLargeError
+                bodies.came(len(piece))
+                body += piece
+                deadline.reschedule(start + limits.seconds + len(body) / _SLOWEST)
+    except BaseException:
+        bodies.left(len(body))
+        raise
+    return body
+
+
+async def _discarded(asked: Asked) -> None:
+    """Read on for a while, and keep nothing: who is still sending does not see the answer if the connection is closed."""
+    size = 0
+    with suppress(TimeoutError, ClientDisconnect, RuntimeError):  # the last: all of it came
+        async with asyncio.timeout(_LISTENS):
+            async for piece in asked.request.stream():
+                size += len(piece)
+                if size > _HEARD:
+                    return
+
+
+async def _decoded(asked: Asked, body: bytearray, form: str, encoding: str, batch_id: str) -> Batch | Unread:
+    """Return the rows of a body, or why it cannot be read."""
+    stream, text = asked.stream, FORMATS[form].text
+    work = partial(asked.service.decoders.decode, body, form, encoding, stream.schema() if text else None)
+    try:
+        table = await asyncio.get_running_loop().run_in_executor(asked.service.decoding, work)
+    except DecodingError as error:
+        if error.over:
+            raise
+        return Unread(batch_id, str(error), bytes(body))
+    return Batch(batch_id, table, filled=text)
+
+
+async def _durable(asked: Asked, given: Any) -> Taken:
+    return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(asked.stream.take(given))), _PATIENCE)
+
+
+ENDPOINTS = (
+    Endpoint(
+        "POST", "/streams/{name}/rows", "send", _rows, "Send rows; the answer comes once they are durable",
+        (_NAME, _BATCH_ID), rows=True,
+        gives={
+            "type": "object", "required": ["stream", "batch_id", "rows", "repeated"],
+            "properties": {
+                "stream": {"type": "string"}, "batch_id": {"type": "string"}, "rows": {"type": "integer"},
+                "repeated": {"type": "boolean"},
+            },
+        },
+        statuses={
+            404: "No such stream", 408: "The body came too slowly", 413: "The body is too large", 415: "No such format",
+            422: "The rows cannot be used; the batch was set aside with the reason", 429: "The stream cannot keep up",
+            503: "The stream cannot write at the moment",
+        },
+    ),
+)  # fmt: skip

@@ -1,0 +1,76 @@
+"""The web server: uvicorn with limits, and with patience that ends."""
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Any
+
+import uvicorn
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from supersample.errors import InputError
+from supersample.live.http.app import application
+
+if TYPE_CHECKING:
+    from supersample.live.service import Service
+
+__all__ = ["server_of"]
+
+#: Bytes of the headers of a request, and seconds for which a connection without a request is kept.
+_HEADERS, _KEPT = 32 << 10, 30
+#: Seconds for requests under way when the service ends.
+_GRACE = 5
+
+
+class _Patient(H11Protocol):
+    """HTTP that closes a connection whose headers do not come; uvicorn waits for them for ever."""
+
+    seconds = 20.0
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Watch while headers are incomplete; from the first byte on, not from the latest."""
+        waits = self.cycle is None or (self.cycle.response_complete and bool(self.conn.trailing_data[0]))
+        if not waits:
+            self._forget()
+        elif self._late is None:
+            self._late = self.loop.call_later(self.seconds, self._close)
+
+    def _forget(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
+
+    def _close(self) -> None:
+        self._late = None
+        if not self.transport.is_closing():
+            self.transport.close()
+
+
+def server_of(service: "Service") -> uvicorn.Server:
+    """Return the server of a service; `run` on a socket, and `should_exit` to end."""
+    server, limits = service.settings.server, service.settings.limits
+    patient = type("Patient", (_Patient,), {"seconds": limits.seconds})
+    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    config = uvicorn.Config(
+        application(service), host=server.host, port=server.port, http=patient, ws="none", lifespan="off", interface="asgi3",
+        log_config=None, access_log=False, server_header=False, proxy_headers=False, limit_concurrency=limits.connections,
+        timeout_keep_alive=_KEPT, timeout_graceful_shutdown=_GRACE, h11_max_incomplete_event_size=_HEADERS,
+        ssl_certfile=server.certificate, ssl_keyfile=server.key,
+    )  # fmt: skip
+    try:
+        config.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"certificate and key must be files of a certificate in PEM and of its key: {error}") from error
+    return uvicorn.Server(config)

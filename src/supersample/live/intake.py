@@ -1,0 +1,100 @@
+"""How batches are taken in: a few at a time, into the history in memory first, then in one commit into the ledger.
+
+The history is the judge of whether rows can be used, so nothing is acknowledged that it would refuse later. If the commit
+fails, the history takes a step back, and nothing of the group has happened.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+
+import pyarrow as pa
+
+from supersample.errors import SupersampleError
+from supersample.history import Alarm, History
+from supersample.history.keeping import mark, restore, schema_of, timeline_of
+from supersample.live.alarm_book import AlarmBook
+from supersample.live.batch import Batch, RefusedError, Taken, Unread
+from supersample.live.ledger import Entry, Ledger, key_of
+from supersample.live.shaping import Shape
+
+__all__ = ["Intake", "Outgoing"]
+
+#: What is sent out for an alarm: targets and bodies.
+Outgoing = Callable[[int, Alarm], Iterable[tuple[str, bytes]]]
+
+
+class Intake:
+    """The one place where a stream's rows become part of its history.
+
+    last: the number of the last batch.
+    """
+
+    def __init__(
+        self, history: History, ledger: Ledger, alarms: AlarmBook, shape: Shape, last: int, outgoing: Outgoing | None = None
+    ) -> None:  # fmt: skip
+        self._history, self._ledger, self._alarms, self._shape = history, ledger, alarms, shape
+        self._outgoing = outgoing
+        self.last = last
+        #: Bytes of batches that are set aside may be kept only if all columns may be.
+        self._kept = not shape.dropped and ledger.logged
+
+    def replay(self, through: int) -> None:
+        """Take in what was acknowledged after the history was saved last."""
+        for seq, table in self._ledger.replay(through):
+            try:
+                self._history.update(table)
+            except SupersampleError as error:  # these rows were usable when they came, so the program has changed since
+                reason = f"acknowledged, but not usable by this version: {error}"
+                with self._ledger.transaction() as run:
+                    self._ledger.add_aside(run, seq, Unread(f"replay-{seq}", reason), kept=False)
+        with self._ledger.transaction() as run:
+            self._alarms.record(run, timeline_of(self._history), time.time(), None)
+            self._alarms.trim(run, timeline_of(self._history))
+
+    def taken(self, group: Sequence[Batch | Unread]) -> list[Taken | Exception]:
+        """Take in a group of batches; return what became of each. If it cannot be committed, raise, and keep nothing."""
+        before, last = mark(self._history), self.last
+        try:
+            return self._taken(group)
+        except BaseException:
+            restore(self._history, before)
+            self.last = last
+            raise
+
+    def _taken(self, group: Sequence[Batch | Unread]) -> list[Taken | Exception]:
+        known = self._ledger.known([key_of(each.source, each.id) for each in group])
+        entries: list[Entry] = []
+        aside: list[tuple[int, Unread]] = []
+        results: list[Taken | Exception] = []
+        for each in group:
+            key = key_of(each.source, each.id)
+            if key in known:
+                results.append(Taken(0, repeated=True))
+                continue
+            unread = each if isinstance(each, Unread) else None
+            if isinstance(each, Batch):
+                try:
+                    entries.append(Entry(self.last + 1, each, self._updated(each)))
+                    known.add(key)
+                    results.append(Taken(each.table.num_rows, repeated=False))
+                except MemoryError:
+                    raise
+                except Exception as error:  # one batch must not stop the stream, whatever is wrong with it
+                    reason = str(error) if isinstance(error, SupersampleError) else f"{type(error).__name__}: {error}"
+                    unread = Unread(each.id, reason, b"", each.source, each.position, each.received)
+            self.last += 1
+            if unread is not None:
+                aside.append((self.last, unread))
+                results.append(RefusedError(unread.reason))
+        with self._ledger.transaction() as run:
+            self._ledger.add(run, entries)
+            for seq, unread in aside:
+                self._ledger.add_aside(run, seq, unread, kept=self._kept)
+            self._alarms.record(run, timeline_of(self._history), time.time(), self._outgoing)
+        return results
+
+    def _updated(self, batch: Batch) -> pa.Table:
+        """Take rows into the history in memory, and return them as they were taken."""
+        rows = self._shape.fitted(batch.table, schema_of(self._history), filled=batch.filled)
+        self._history.update(rows)
+        return rows

@@ -1,0 +1,110 @@
+"""Files that appear in a folder: each is read once, when it is whole."""
+
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from supersample.errors import InputError
+from supersample.live.batch import Batch, Unread
+from supersample.live.decoding import DecodingError
+from supersample.live.sources.options import check_options, path_of
+from supersample.live.sources.protocol import Context, SourceError, Step
+
+__all__ = ["Folder", "source"]
+
+#: Formats of files, by their extensions; of text, also compressed.
+_FORMATS = {".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",
+            ".pq": "parquet", ".arrows": "arrow"}  # fmt: skip
+_TEXT = ("ndjson", "csv")
+_ENCODINGS = {".gz": "gzip", ".zst": "zstd"}
+#: Rows of a batch.
+_ROWS = 20_000
+
+
+class Folder:
+    """Files of a folder, in the order of their names; a new one is read when it has not changed for `settle` seconds.
+
+    The position holds the names of files that were read, with size and time of change, and the rows done of the one at hand. A
+    file that changed after it was read is set aside with that reason, since nobody can tell what of it is new.
+    """
+
+    wants_end = False
+
+    def __init__(self, folder: Path, settle: float, context: Context) -> None:
+        self._folder, self._settle, self._context = folder, settle, context
+        self._closed = False
+
+    def steps(self, position: Any) -> Iterator[Step]:
+        """Yield the rows of new files in batches; None when there is no new one."""
+        done: dict[str, Any] = dict((position or {}).get("done", {}))
+        within: list[Any] = list((position or {}).get("within", ["", 0]))
+        while not self._closed:
+            new = self._new(done)
+            if not new:
+                yield None
+            for path, about in new:
+                yield from self._read(path, about, done, within[1] if within[0] == f"{path.name}:{about}" else 0)
+                within = ["", 0]
+
+    def _new(self, done: Mapping[str, Any]) -> list[tuple[Path, list[int]]]:
+        """Return files that are whole and were not read as they are now."""
+        if not self._folder.is_dir():
+            raise SourceError(f"the folder {str(self._folder)!r} is not there")
+        found = []
+        for path in sorted(self._folder.iterdir()):
+            if path.name.startswith((".", "_")) or not _kind(path)[0] or not path.is_file():
+                continue
+            about = path.stat()
+            if done.get(path.name) != [about.st_size, about.st_mtime_ns] and time.time() - about.st_mtime >= self._settle:
+                found.append((path, [about.st_size, about.st_mtime_ns]))
+        return found
+
+    def _read(self, path: Path, about: list[int], done: dict[str, Any], skip: int) -> Iterator[Step]:
+        name = self._context.name
+        batch_id = f"{path.name}:{about}"
+        changed = path.name in done
+        done[path.name] = about
+        last = {"done": dict(done), "within": ["", 0]}
+        if changed:
+            yield Unread(batch_id, f"{path.name} changed after it was read; write new rows to a new file", b"", name, last)
+            return
+        try:
+            table = self._table(path)
+        except DecodingError as error:
+            yield Unread(batch_id, f"{path.name}: {error}", b"", name, last)
+            return
+        filled = _kind(path)[0] in _TEXT
+        before = {each: known for each, known in done.items() if each != path.name}
+        for start in range(skip, table.num_rows, _ROWS):
+            end = min(start + _ROWS, table.num_rows)
+            position = last if end == table.num_rows else {"done": before, "within": [batch_id, end]}
+            yield Batch(f"{batch_id}:{start}", table.slice(start, _ROWS), name, position, filled=filled)
+
+    def _table(self, path: Path) -> pa.Table:
+        form, encoding = _kind(path)
+        if path.stat().st_size > self._context.limits.body:
+            raise DecodingError(f"a file may have at most {self._context.limits.body:,} bytes; cut it, or raise limits.body")
+        known = self._context.schema() if form in _TEXT else None
+        return self._context.decoders.decode(path.read_bytes(), form, encoding, known)
+
+    def close(self) -> None:
+        """Read no more."""
+        self._closed = True
+
+
+def _kind(path: Path) -> tuple[str, str]:
+    """Return format and compression of a file, by its name; the format is empty if it is none of ours."""
+    encoding = _ENCODINGS.get(path.suffix.lower(), "")
+    return _FORMATS.get(Path(path.stem).suffix.lower() if encoding else path.suffix.lower(), ""), encoding
+
+
+def source(options: Mapping[str, Any], context: Context) -> Folder:
+    """Return a folder as a source. path: the folder. settle: seconds after its last change for which a file is left alone."""
+    check_options("folder", options, ("path", "settle"))
+    settle = options.get("settle", 1.0)
+    if isinstance(settle, bool) or not isinstance(settle, int | float) or settle < 0:
+        raise InputError(f"settle must be a number of seconds, got {settle!r}")
+    return Folder(path_of("folder", options), float(settle), context)

@@ -1,0 +1,182 @@
+"""A stream: what is acknowledged is counted once, whatever is restarted, repeated or refused."""
+
+import sqlite3
+
+import pyarrow as pa
+import pytest
+
+from live_rows import close, is_history_of, rows
+from supersample import History
+from supersample.errors import InputError
+from supersample.live.batch import Batch, FullError, RefusedError, Unread
+from supersample.live.settings import Limits
+
+
+def take(stream, number, **more):
+    return stream.take(Batch(f"batch-{number}", rows(number), **more))
+
+
+def test_acknowledged_rows_are_the_history_of_the_batches_in_their_order(opened):
+    stream = opened()
+    stream.start()
+    found = [each.result(60) for each in [take(stream, number) for number in range(14)]]
+    assert [each.rows for each in found] == [500] * 14
+    assert is_history_of(stream, 14)
+
+
+def test_a_repeated_batch_is_acknowledged_and_not_counted(opened):
+    stream = opened()
+    stream.start()
+    assert not take(stream, 0).result(60).repeated
+    first, second = take(stream, 0), take(stream, 0)
+    assert first.result(60).repeated
+    assert second.result(60).repeated
+    assert take(stream, 0, source="elsewhere").result(60).rows == 500  # an id is one of its source
+    assert stream.history.n_seen == 1_000
+
+
+def test_what_the_saved_history_does_not_hold_is_replayed(opened, tmp_path, monkeypatch):
+    stream = opened(save_seconds=1e9)
+    stream.start()
+    for each in [take(stream, number) for number in range(12)]:
+        each.result(60)
+    monkeypatch.setattr(stream, "_save", lambda: True)  # as if it had been killed: nothing is saved at the end
+    close(stream)
+    again = opened(save_seconds=1e9)
+    assert again.history.n_seen == 6_000
+    again.start()
+    assert take(again, 3).result(60).repeated
+    for number in (12, 13):
+        take(again, number).result(60)
+    assert is_history_of(again, 14)
+
+
+def test_what_is_saved_is_not_replayed(opened):
+    stream = opened()
+    stream.start()
+    for each in [take(stream, number) for number in range(12)]:
+        each.result(60)
+    close(stream)
+    again = opened()
+    assert again.history.n_seen == 6_000
+    assert again.ledger.counts()["logged_batches"] == 0
+    again.start()
+    assert take(again, 5).result(60).repeated
+
+
+def test_rows_that_do_not_fit_are_set_aside_and_the_rest_goes_on(opened):
+    stream = opened()
+    stream.start()
+    take(stream, 0).result(60)
+    with pytest.raises(RefusedError, match="the rows must have the columns seen before"):
+        stream.take(Batch("odd", pa.table({"z": [1]}))).result(60)
+    with pytest.raises(RefusedError, match="no rows at all"):
+        stream.take(Unread("torn", "no rows at all", b"\0\1")).result(60)
+    assert take(stream, 1).result(60).rows == 500
+    assert stream.history.n_seen == 1_000
+    torn, odd = stream.ledger.aside()
+    assert (torn["id"], torn["reason"], torn["size"]) == ("torn", "no rows at all", 2)
+    assert odd["id"] == "odd"
+    assert stream.ledger.aside(torn["number"])[0]["content"] == b"\0\1"
+
+
+def test_a_batch_that_was_set_aside_may_come_again_whole(opened):
+    stream = opened()
+    stream.start()
+    take(stream, 0).result(60)
+    for _ in range(2):
+        with pytest.raises(RefusedError):
+            stream.take(Batch("batch-1", pa.table({"z": [1]}))).result(60)
+    assert stream.ledger.aside()[0]["times"] == 2
+    assert take(stream, 1).result(60).rows == 500
+
+
+def test_the_position_of_a_source_goes_on_with_its_batches_even_those_set_aside(opened):
+    stream = opened()
+    stream.start()
+    take(stream, 0, source="log", position={"line": 500}).result(60)
+    take(stream, 1, source="other", position=7).result(60)
+    with pytest.raises(RefusedError):
+        stream.take(Unread("torn", "no rows", b"x", "log", {"line": 501})).result(60)
+    assert stream.ledger.positions() == {"log": {"line": 501}, "other": 7}
+    close(stream)
+    assert opened().ledger.positions() == {"log": {"line": 501}, "other": 7}
+
+
+def test_a_full_queue_says_so_and_keeps_nothing(opened):
+    stream = opened(limits=Limits(queue_rows=1_200))
+    first, second = take(stream, 0), take(stream, 1)  # its thread does not run yet
+    with pytest.raises(FullError, match="cannot keep up, 1,000 rows wait"):
+        take(stream, 2)
+    stream.start()
+    assert first.result(60).rows == second.result(60).rows == 500
+    assert take(stream, 2).result(60).rows == 500
+
+
+def test_if_the_ledger_cannot_be_written_nothing_has_happened(opened, monkeypatch):
+    stream = opened()
+    stream.start()
+    take(stream, 0).result(60)
+    add, full = stream.ledger.add, [True]
+
+    def failing(run, entries):
+        add(run, entries)
+        if full:
+            raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(stream.ledger, "add", failing)
+    with pytest.raises(RuntimeError, match="database or disk is full"):
+        take(stream, 1).result(60)
+    assert "disk is full" in stream.trouble
+    assert stream.history.n_seen == 500
+    full.clear()
+    assert not take(stream, 1).result(60).repeated
+    assert stream.trouble == ""
+    assert stream.history.n_seen == 1_000
+
+
+def test_a_history_that_is_older_than_its_database_is_refused(opened, tmp_path):
+    stream = opened()
+    stream.start()
+    take(stream, 0).result(60)
+    close(stream)
+    for path in (tmp_path / "rides" / "history").rglob("*.ss"):
+        path.unlink()
+    with pytest.raises(InputError, match="restore both from the same backup"):
+        opened()
+
+
+def test_two_processes_do_not_share_a_stream(opened):
+    opened()
+    with pytest.raises(InputError, match="in use by another run"):
+        opened()
+
+
+def test_redacted_columns_are_saved_before_they_are_acknowledged_and_never_logged(opened, tmp_path):
+    import supersample as ss
+
+    def secret(number):
+        return rows(number).append_column("who", pa.array([f"person {each}" for each in range(500)]))
+
+    like = ss.summarize(secret(0), redact=["who"], prototypes=5, types={"when": "time"}, random_state=0)
+    with pytest.raises(InputError, match="must have like= where it has redact="):
+        opened(redact=["who"])
+    stream = opened("private", redact=["who"], like=like)
+    stream.start()
+    for number in range(3):
+        stream.take(Batch(f"batch-{number}", secret(number))).result(60)
+        assert stream.ledger.counts()["logged_batches"] == 0
+        assert History.load(tmp_path / "private" / "history").n_seen == 500 * (number + 1)
+    close(stream)
+    assert not any(b"person 7" in path.read_bytes() for path in (tmp_path / "private").rglob("*") if path.is_file())
+
+
+def test_dropped_columns_are_kept_nowhere(opened, tmp_path):
+    stream = opened("private", drop=["y"])
+    stream.start()
+    stream.take(Batch("0", rows(0).set_column(2, "y", pa.array(["hush hush"] * 500)))).result(60)
+    with pytest.raises(RefusedError):
+        stream.take(Batch("1", pa.table({"y": ["hush hush"]}))).result(60)
+    assert stream.schema().names == ["when", "x"]
+    close(stream)
+    assert not any(b"hush" in path.read_bytes() for path in (tmp_path / "private").rglob("*") if path.is_file())
