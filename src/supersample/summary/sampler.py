@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
+from supersample._processes import check_jobs
 from supersample._random import as_seed
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
@@ -34,6 +35,7 @@ from supersample.summary.aiming import started
 from supersample.summary.by_class import chosen_by_class, taken
 from supersample.summary.readings import Readings
 from supersample.summary.sampled import Sampled
+from supersample.summary.stream_parts import take_in_parts
 from supersample.summary.summary import Summary
 
 __all__ = ["SuperSampler"]
@@ -73,6 +75,9 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     min_distance: no two prototypes are nearer to each other than this, or to a point of `include`, in the units of X. There are
         fewer than n_prototypes if no such rows are left among those that are kept for the second look.
     random_state: an int makes results repeat.
+    n_jobs: None takes rows in as one stream. A number, or -1 for all cores, has `fit` cut a large X into parts at fixed rows,
+        which so many processes take in and which are then merged. Any number gives the same result, which is not that of one
+        stream. Small arrays stay one stream, and so do rows of `partial_fit`.
 
     Attributes
     ----------
@@ -127,6 +132,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         half_life: float | str | timedelta | None = None,
         regularizer: Literal["logdet"] | None = None,
         random_state: RandomState = None,
+        n_jobs: int | None = None,
     ) -> None:
         self.n_prototypes = n_prototypes
         self.n_criticisms = n_criticisms
@@ -142,6 +148,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         self.half_life = half_life
         self.regularizer = regularizer
         self.random_state = random_state
+        self.n_jobs = n_jobs
 
     @one_at_a_time
     def fit(
@@ -154,7 +161,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         time: npt.ArrayLike | None = None,
     ) -> Self:
         """Forget all rows seen before and take in X. y is ignored, as scikit-learn requires."""
-        fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight, time=time)
+        jobs = None if self.n_jobs is None else check_jobs(self.n_jobs)
+        fresh = type(self)(**self.get_params(deep=False))._take_in(X, sample_weight, log_weight, time, jobs)
         state = fresh._now.state
         if state.n_seen and not there.has_weight(state):
             raise InputError(
@@ -180,6 +188,10 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         time: when each row happened, if `half_life` is a duration, or a number of the times' own unit. Rows may come late. A
         row without a time (NaN, NaT) counts as of now, and so does one far ahead of all others, until eight rows agree with it.
         """
+        return self._take_in(X, sample_weight, log_weight, time, None)
+
+    def _take_in(self, X: PointsLike, sample_weight: Any, log_weight: Any, time: Any, jobs: int | None) -> Self:
+        """Take in more rows; with `jobs` workers, if there were none before."""
         now = self.__dict__.get("_now")
         home = home_of(X=X, sample_weight=sample_weight, log_weight=log_weight)
         if now is not None and now.state.n_seen:
@@ -199,11 +211,13 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         weights = _weights(sample_weight, log_weight, points.shape[0])
         state = self._started(points.shape[1], by_time=time is not None) if now is None else now.state
         times = self._times(state.settings, time, points.shape[0])
-        positions = np.arange(points.shape[0], dtype=np.int64)
-        state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
+        parted = None if jobs is None else take_in_parts(state, points, weights, times, jobs)
+        if parted is None:
+            positions = np.arange(points.shape[0], dtype=np.int64)
+            parted = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
         single = points.dtype == np.float32
         # One step: after an interrupt, all rows of X are taken in, or none.
-        self._now = Sampled(state, names, single) if now is None else replace(now, state=state, single=now.single and single)
+        self._now = Sampled(parted, names, single) if now is None else replace(now, state=parted, single=now.single and single)
         return self
 
     def _taken_there(self, home: Home, X: Any, sample_weight: Any, log_weight: Any, time: Any) -> Sampled:
