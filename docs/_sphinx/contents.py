@@ -14,6 +14,7 @@ contents = {
             "Integrate <guides/integrate>",
             "Distil <guides/distil>",
             "Dask and Spark <guides/cluster>",
+            "On a GPU <guides/gpu>",
             "The report <guides/report>",
             "Extend <guides/extend>",
         ],
