@@ -1,0 +1,43 @@
+"""A process that runs the service over topics of Kafka, in small batches, and tells how many rows it has."""
+
+import threading
+from pathlib import Path
+
+import supersample.live.service  # noqa: F401  # loaded once, before processes are made of this one
+from supersample.live.settings import Limits, ServiceSettings, SourceSettings, StreamSettings
+from supersample.live.sources import kafka
+
+__all__ = ["run", "settings"]
+
+HISTORY = {"time": "when", "every": "10s", "random_state": 0}
+
+
+def settings(folder, servers, topics, save_seconds=5.0, **options):
+    """Return those of a service with one stream, fed from Kafka."""
+    source = SourceSettings("log", "kafka", {"servers": servers, "topics": topics, **options})
+    stream = StreamSettings("rides", HISTORY, (source,), save_seconds=save_seconds)
+    return ServiceSettings(Path(folder), (stream,), limits=Limits(decoders=1))
+
+
+def run(folder, servers, topics, save_seconds, told):
+    """Run until a message comes; tell the number of rows whenever it has grown, and everything that happens."""
+    kafka._MESSAGES = 40
+    service = supersample.live.service.Service(settings(folder, servers, topics, save_seconds))
+    stopping = threading.Event()
+
+    def tell():
+        last = -1
+        while not stopping.wait(0.002):
+            now = service.streams["rides"].history.n_seen
+            if now != last:
+                told.send(now)
+                last = now
+
+    service.start()
+    teller = threading.Thread(target=tell, daemon=True)
+    teller.start()
+    told.recv()
+    stopping.set()
+    teller.join()
+    service.stop()
+    told.close()
