@@ -7,9 +7,29 @@ import supersample.live.service  # noqa: F401  # loaded once, before processes a
 from supersample.live.settings import Limits, ServiceSettings, SourceSettings, StreamSettings
 from supersample.live.sources import kafka
 
-__all__ = ["run", "settings"]
+from supersample.live.decoding import DecodingError
+from supersample.live.decoding.formats import Bounds, decoded
+
+__all__ = ["Here", "run", "settings"]
 
 HISTORY = {"time": "when", "every": "10s", "random_state": 0}
+
+
+class Here:
+    """Decodes in this process, which saves the start of another one."""
+
+    def __init__(self, limits=None):
+        pass
+
+    def decode(self, body, form, encoding="", known=None):
+        """Return the rows of a body."""
+        try:
+            return decoded(bytes(body), form, encoding, known, Bounds(1 << 28, 100, 1_000_000))
+        except Exception as error:
+            raise DecodingError(str(error)) from error
+
+    def close(self):
+        """Do nothing: nothing is open."""
 
 
 def settings(folder, servers, topics, save_seconds=5.0, **options):
@@ -19,9 +39,11 @@ def settings(folder, servers, topics, save_seconds=5.0, **options):
     return ServiceSettings(Path(folder), (stream,), limits=Limits(decoders=1))
 
 
-def run(folder, servers, topics, save_seconds, told):
-    """Run until a message comes; tell the number of rows whenever it has grown, and everything that happens."""
+def run(folder, servers, topics, save_seconds, told, *, apart=False):
+    """Run until a message comes; tell the number of rows whenever it has grown. apart: whether to decode in processes."""
     kafka._MESSAGES = 40
+    if not apart:
+        supersample.live.service.Decoders = Here
     service = supersample.live.service.Service(settings(folder, servers, topics, save_seconds))
     stopping = threading.Event()
 

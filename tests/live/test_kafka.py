@@ -9,27 +9,16 @@ import pytest
 pytest.importorskip("confluent_kafka")
 
 from kafka_cluster import Cluster
+from kafka_service import Here
 from live_rows import close
 
 from supersample.errors import InputError
 from supersample.live.batch import Batch, RefusedError, Unread
-from supersample.live.decoding import DecodingError
-from supersample.live.decoding.formats import Bounds, decoded
 from supersample.live.settings import Limits
 from supersample.live.sources import Context, SourceError, kafka
 from supersample.live.sources.messages import Message, Reader
 
 NUMBERS = count()
-
-
-class Here:
-    """Decodes in this process."""
-
-    def decode(self, body, form, encoding="", known=None):
-        try:
-            return decoded(bytes(body), form, encoding, known, Bounds(1 << 28, 100, 1_000_000))
-        except Exception as error:
-            raise DecodingError(str(error)) from error
 
 
 @pytest.fixture(scope="module")

@@ -1,8 +1,11 @@
 """Killed at any moment, a service over Kafka has counted every message once."""
 
+import json
 import multiprocessing
-import os
+import subprocess
+import sys
 import time
+import urllib.request
 from contextlib import suppress
 
 import numpy as np
@@ -30,11 +33,12 @@ def produce(cluster, start, end):
     assert cluster.producer.flush(30) == 0
 
 
-def started(folder, cluster, save_seconds):
+def started(folder, cluster, save_seconds, apart):
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["kafka_service", "supersample.summary.comparing"])
     told, theirs = context.Pipe()
-    process = context.Process(target=run, args=(str(folder), cluster.servers, ["rides"], save_seconds, theirs), daemon=False)
+    arguments = (str(folder), cluster.servers, ["rides"], save_seconds, theirs)
+    process = context.Process(target=run, args=arguments, kwargs={"apart": apart})
     process.start()
     theirs.close()
     return process, told
@@ -50,7 +54,34 @@ def seen(told, wanted, seconds=120.0):
     return found
 
 
-def check_once(folder, n):
+def rows_of(url):
+    with urllib.request.urlopen(url + "/streams/rides", timeout=30) as answer:
+        return json.load(answer)["rows"]
+
+
+def test_the_command_reads_a_topic(tmp_path):
+    cluster = Cluster()
+    try:
+        cluster.create("rides", PARTITIONS)
+        produce(cluster, 0, 900)
+        command = [
+            sys.executable, "-m", "supersample", "watch", "--kafka", f"{cluster.servers}/rides", "--name", "rides", "--time",
+            "when", "--every", "10s", "--seed", "0", "--port", "0", "--json", "-o", str(tmp_path),
+        ]  # fmt: skip
+        with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+            url = json.loads(process.stdout.readline())["url"]
+            end = time.monotonic() + 120.0
+            while rows_of(url) < 900 and time.monotonic() < end:
+                time.sleep(0.1)
+            process.terminate()
+            process.communicate(timeout=60)
+        assert process.returncode == 0
+    finally:
+        cluster.close()
+    check_once(tmp_path, 900, "kafka")
+
+
+def check_once(folder, n, source="log"):
     """Each message from 0 to n is in the history of a folder once: in number, in every span, and in its moments."""
     stream = Stream(StreamSettings("rides", HISTORY), folder / "rides", Limits())
     try:
@@ -60,11 +91,11 @@ def check_once(folder, n):
         for block in history.blocks.to_pylist():
             start, end = (-((START - np.datetime64(block[side], "us")) // step) for side in ("start", "end"))
             assert block["rows"] == min(end, n) - max(start, 0)
-        (row,) = [each for each in history.between().profile.to_pylist() if each["column"] == "x"]
+        (row,) = [each for each in history.between().profile.to_pylist() if each["name"] == "x"]
         assert row["count"] == n
         assert row["mean"] == pytest.approx((n - 1) / 2 + 0.5, rel=1e-12)
         assert row["sd"] == pytest.approx(np.arange(n).std(ddof=1), rel=1e-9)
-        assert stream.ledger.positions()["log"]["rides"] == {
+        assert stream.ledger.positions()[source]["rides"] == {
             str(number): len(range(number, n, PARTITIONS)) for number in range(PARTITIONS)
         }
         assert stream.ledger.counts()["aside"] == 0
@@ -72,7 +103,7 @@ def check_once(folder, n):
         close(stream)
 
 
-def killed_often(folder, kills, each):
+def killed_often(folder, kills, each, *, apart=False):
     rng = np.random.default_rng(0)
     cluster, made, hits = Cluster(), 0, 0
     try:
@@ -81,13 +112,13 @@ def killed_often(folder, kills, each):
         for _ in range(kills):
             produce(cluster, made, made + each)
             made += each
-            process, told = started(folder, cluster, float(rng.choice([0.0, 0.02, 60.0])))
+            process, told = started(folder, cluster, float(rng.choice([0.0, 0.02, 60.0])), apart)
             before = seen(told, before + int(rng.integers(1, each)))
             time.sleep(rng.uniform(0.0, 0.03))
             process.kill()
             process.join()
             hits += process.exitcode == -9
-        process, told = started(folder, cluster, 5.0)
+        process, told = started(folder, cluster, 5.0, apart)
         assert seen(told, made) == made
         told.send("stop")
         process.join(60)
@@ -104,4 +135,4 @@ def test_twenty_kills_lose_and_double_no_message(tmp_path):
 
 @pytest.mark.level
 def test_two_hundred_kills_lose_and_double_no_message(tmp_path):
-    check_once(tmp_path, killed_often(tmp_path, 200, int(os.environ.get("MESSAGES", "400"))))
+    check_once(tmp_path, killed_often(tmp_path, 200, 400, apart=True))
