@@ -3,12 +3,11 @@
 import threading
 from pathlib import Path
 
-import supersample.live.service  # noqa: F401  # loaded once, before processes are made of this one
-from supersample.live.settings import Limits, ServiceSettings, SourceSettings, StreamSettings
-from supersample.live.sources import kafka
-
+import supersample.live.service  # loaded once, before processes are made of this one
 from supersample.live.decoding import DecodingError
 from supersample.live.decoding.formats import Bounds, decoded
+from supersample.live.settings import Limits, ServiceSettings, SourceSettings, StreamSettings
+from supersample.live.sources import kafka
 
 __all__ = ["Here", "run", "settings"]
 

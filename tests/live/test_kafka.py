@@ -1,4 +1,4 @@
-"""Kafka as a source, with brokers of librdkafka's mock cluster: positions, poison, partitions, retention, brokers that go away."""
+"""Kafka as a source, with librdkafka's mock cluster: positions, poison, partitions, retention, brokers that go away."""
 
 import json
 from itertools import count, islice
@@ -11,7 +11,6 @@ pytest.importorskip("confluent_kafka")
 from kafka_cluster import Cluster
 from kafka_service import Here
 from live_rows import close
-
 from supersample.errors import InputError
 from supersample.live.batch import Batch, RefusedError, Unread
 from supersample.live.settings import Limits
@@ -144,7 +143,7 @@ def test_csv_has_its_columns_from_the_options(cluster, topic):
     steps = Source(cluster, topic, format="csv", columns=["x", "kind"]).steps()
     assert [each for each in values(steps) if each != 4] == [1, 3, 5, 6]
     assert {"a", "c", "e", "f"} <= set(values(steps, "kind"))
-    assert [step.content for step in steps if isinstance(step, Unread)][0] == b"2"
+    assert next(step.content for step in steps if isinstance(step, Unread)) == b"2"
 
 
 def test_a_message_of_arrow_is_a_batch(cluster, topic):
@@ -232,7 +231,9 @@ def test_messages_that_are_removed_while_it_reads_end_the_turn_and_are_said_in_t
 
 def test_a_topic_that_was_made_again_is_refused(cluster, topic):
     cluster.produce(topic, lines(0, 5), 0)
-    with pytest.raises(SourceError, match=r"partition 0 of .* ends at offset 5, and was read up to 9: the topic was made again"):
+    with pytest.raises(
+        SourceError, match=r"partition 0 of .* ends at offset 5, and was read up to 9: the topic was made again"
+    ):
         Source(cluster, topic).steps({topic: {"0": 9}})
 
 
@@ -251,8 +252,7 @@ def test_a_broker_that_goes_away_is_said_and_the_rest_comes_when_it_is_back():
         position = next(steps).position
         cluster.set_down()
         with pytest.raises(SourceError, match="brokers are down"):
-            for _ in range(100):
-                next(steps)
+            list(islice(steps, 100))
         with pytest.raises(SourceError, match="Kafka: "):
             source.steps(position)
         cluster.set_up()
@@ -282,7 +282,9 @@ def test_a_group_by_which_others_read_is_refused(cluster, topic):
         for _ in range(100):
             if other.poll(0.1) is None and other.assignment():
                 break
-        with pytest.raises(SourceError, match="the group 'theirs' has other consumers; this source takes all partitions itself"):
+        with pytest.raises(
+            SourceError, match="the group 'theirs' has other consumers; this source takes all partitions itself"
+        ):
             Source(cluster, topic, group="theirs").steps()
         cluster.produce(topic, lines(0, 5), 0)
         assert values(Source(cluster, topic).steps()) == list(range(5))  # without it, nobody is in the way of anybody

@@ -16,7 +16,6 @@ pytest.importorskip("confluent_kafka")
 from kafka_cluster import Cluster
 from kafka_service import HISTORY, run
 from live_rows import close
-
 from supersample.live.settings import Limits, StreamSettings
 from supersample.live.stream import Stream
 

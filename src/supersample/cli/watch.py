@@ -55,7 +55,9 @@ _ARGUMENTS = ("time", "every", "season", "lateness", "keep", "run_length", "guar
     help="What lines of SOURCE, or messages, are.  [default: by its name, or ndjson]",
 )
 @click.option(
-    "--kafka", metavar="SERVERS/TOPICS", help="Read topics of Kafka, from their beginning: broker:9092/rides. Names with commas."
+    "--kafka",
+    metavar="SERVERS/TOPICS",
+    help="Read topics of Kafka, from their beginning: broker:9092/rides. Names with commas.",
 )
 @click.option(
     "--kafka-settings",

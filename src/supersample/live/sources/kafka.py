@@ -117,8 +117,8 @@ class Kafka:
                     self._context.told(f"partition {number} of {topic!r} is new, and is read from its beginning")
             elif at > high:
                 raise SourceError(
-                    f"partition {number} of {topic!r} ends at offset {high:,}, and was read up to {at:,}: the topic was made again, "
-                    f"or its brokers have lost messages; to read all that it holds, give the source another name"
+                    f"partition {number} of {topic!r} ends at offset {high:,}, and was read up to {at:,}: the topic was made "
+                    f"again, or its brokers have lost messages; to read all that it holds, give the source another name"
                 )
             elif at < low:
                 lost.append((topic, number, at, low))
@@ -135,8 +135,8 @@ class Kafka:
 
     def _lost(self, topic: str, number: int, start: int, end: int, position: Position) -> Unread:
         reason = (
-            f"{plural(end - start, 'message')} of partition {number} of {topic!r} (offsets {start:,} to {end - 1:,}) were removed "
-            f"by Kafka before they were read, and are lost"
+            f"{plural(end - start, 'message')} of partition {number} of {topic!r} (offsets {start:,} to {end - 1:,}) were "
+            f"removed by Kafka before they were read, and are lost"
         )
         return Unread(f"lost {topic}:{number}:{start}-{end - 1}", reason, b"", self._context.name, position)
 
@@ -163,8 +163,8 @@ class Kafka:
         except KafkaException as error:
             if error.args[0].name() in _MEMBERS:
                 raise SourceError(
-                    f"the group {self._settings.group!r} has other consumers; this source takes all partitions itself and joins no "
-                    f"group, so give it a group that nobody reads by, or none"
+                    f"the group {self._settings.group!r} has other consumers; this source takes all partitions itself and "
+                    f"joins no group, so give it a group that nobody reads by, or none"
                 ) from error
             raise
 

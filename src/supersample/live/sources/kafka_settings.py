@@ -13,7 +13,18 @@ from supersample.live.sources.options import check_options
 
 __all__ = ["KafkaSettings", "kafka_settings"]
 
-_OPTIONS = ("servers", "topics", "format", "columns", "timestamp", "start", "group", "settings", "settings_file", "settings_env")
+_OPTIONS = (
+    "servers",
+    "topics",
+    "format",
+    "columns",
+    "timestamp",
+    "start",
+    "group",
+    "settings",
+    "settings_file",
+    "settings_env",
+)
 #: What the source decides itself, and why.
 _OWN = {
     "bootstrap.servers": "give it as servers",
@@ -60,8 +71,8 @@ def kafka_settings(options: Mapping[str, Any], environment: Mapping[str, str] = 
 
     servers: "host:port", or several with commas. topics: a name or a list. format: a format of bodies, "ndjson" by default.
     columns: the names of the columns, for CSV, whose messages have no header. timestamp: a column that gets the time at which
-    Kafka was given the message. start: "beginning" or "end", for a stream that has read nothing yet. group: a group that offsets
-    are also written to, for programs that watch how far readers are behind. settings, settings_file, settings_env: of
+    Kafka was given the message. start: "beginning" or "end", for a stream that has read nothing yet. group: one that offsets are
+    also written to, for programs that watch how far readers are behind. settings, settings_file, settings_env: of
     librdkafka, as a table, as a file of `name=value`, and by names of environment variables.
     """
     check_options("kafka", options, _OPTIONS)
@@ -89,7 +100,9 @@ def _topics(given: Any) -> tuple[str, ...]:
         raise InputError(f"topics must be the name of a topic, or a list of names, got {given!r}")
     for each in topics:
         if each.startswith("^"):
-            raise InputError(f"topics must be names, got the pattern {each!r}; name each topic, since a pattern needs a rebalance")
+            raise InputError(
+                f"topics must be names, got the pattern {each!r}; name each topic, since a pattern needs a rebalance"
+            )
     if len(set(topics)) < len(topics):
         raise InputError(f"topics must name each topic once, got {', '.join(topics)}; its messages would be counted twice")
     return topics

@@ -24,8 +24,8 @@ class SourceError(Exception):
 class Context:
     """What a source may use.
 
-    name: its own, for `Batch.source`. schema: the columns of the stream, None before its first rows. told: takes a sentence that
-    someone may want to read.
+    name: its own, for `Batch.source`. schema: the columns of the stream, None before its first rows.
+    told: takes a sentence that someone may want to read.
     """
 
     name: str
