@@ -70,10 +70,12 @@ def kafka_settings(options: Mapping[str, Any], environment: Mapping[str, str] = 
     """Return what options mean, or refuse them.
 
     servers: "host:port", or several with commas. topics: a name or a list. format: a format of bodies, "ndjson" by default.
-    columns: the names of the columns, for CSV, whose messages have no header. timestamp: a column that gets the time at which
-    Kafka was given the message. start: "beginning" or "end", for a stream that has read nothing yet. group: one that offsets are
-    also written to, for programs that watch how far readers are behind. settings, settings_file, settings_env: of
-    librdkafka, as a table, as a file of `name=value`, and by names of environment variables.
+    columns: the names of the columns, for CSV, whose messages have no header.
+    timestamp: a column that gets the time at which Kafka was given the message.
+    start: "beginning" or "end", for a stream that has read nothing yet.
+    group: a group that offsets are written to, for programs that watch how far readers are behind.
+    settings, settings_file, settings_env: of librdkafka, as a table, as a file of `name=value`, and by names of environment
+    variables.
     """
     check_options("kafka", options, _OPTIONS)
     form = options.get("format", "ndjson")
