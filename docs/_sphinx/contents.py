@@ -14,6 +14,7 @@ contents = {
             "Integrate <guides/integrate>",
             "Distil <guides/distil>",
             "Dask and Spark <guides/cluster>",
+            "Kafka and Spark streaming <guides/kafka>",
             "The report <guides/report>",
             "Extend <guides/extend>",
         ],

@@ -34,6 +34,8 @@ class Cluster:
         address = ctypes.cast(library.rd_kafka_mock_cluster_bootstraps(self._cluster), ctypes.c_char_p)
         self.servers = address.value.decode()
         self.brokers = brokers
+        #: For each topic and partition, the offset after the last message that has a value, if this one wrote all of them.
+        self.ends, self.written = {}, {}
         self.producer = confluent_kafka.Producer({"bootstrap.servers": self.servers, "linger.ms": 2})
 
     def _asked(self, name, *arguments):
@@ -68,8 +70,12 @@ class Cluster:
 
     def produce(self, topic, values, partition=0, **more):
         """Write messages, and wait until they are there."""
-        for value in values:
+        end = self.written.get((topic, partition), 0)
+        for number, value in enumerate(values, end + 1):
             self.producer.produce(topic, value, partition=partition, **more)
+            self.written[topic, partition] = number
+            if value is not None:
+                self.ends[topic, partition] = number
         assert self.producer.flush(30) == 0
 
     def close(self):

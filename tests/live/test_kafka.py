@@ -39,21 +39,27 @@ class Source:
     """A source of a topic, and what it has told."""
 
     def __init__(self, cluster, topics, schema=None, look=30.0, **options):
+        self.cluster, self.topics = cluster, [topics] if isinstance(topics, str) else topics
         self.told = []
         context = Context("log", Here(), Limits(), lambda: schema, self.told.append)
         settings = kafka.kafka_settings({"servers": cluster.servers, "topics": topics, **options})
         self.source = kafka.Kafka(settings, context, look)
 
-    def steps(self, position=None, quiet=3):
-        """Return steps until there were none a few times."""
+    def steps(self, position=None, more=0):
+        """Return steps to the end of all partitions; `more`: of times without a step after that."""
         found, steps = [], self.source.steps(position)
-        for step in steps:
-            quiet -= step is None
+        for step in islice(steps, 1_000):
             found += [] if step is None else [step]
-            if not quiet:
-                break
+            if step is None and self.at_end((found[-1].position if found else position) or {}):
+                more -= 1
+                if more < 0:
+                    break
         steps.close()
         return found
+
+    def at_end(self, position):
+        ends = {key: end for key, end in self.cluster.ends.items() if key[0] in self.topics}
+        return all(position.get(topic, {}).get(str(number), 0) >= end for (topic, number), end in ends.items())
 
 
 def lines(start, end):
@@ -181,7 +187,7 @@ def test_partitions_that_appear_later_are_said_and_read_from_their_beginning(clu
         return every(self, client)[: 1 + (len(looks) > 3)]
 
     monkeypatch.setattr(kafka.Kafka, "_partitions", grows)
-    assert sorted(values(source.steps(quiet=8))) == list(range(9))
+    assert sorted(values(source.steps())) == list(range(9))
     assert source.told == [f"partition 1 of {topic!r} is new, and is read from its beginning"]
 
 
@@ -267,7 +273,7 @@ def test_a_group_gets_the_durable_offsets_for_others_to_see(cluster, topic):
 
     cluster.produce(topic, lines(0, 5), 0)
     source = Source(cluster, topic, group="watchers", look=0.0)
-    source.steps(quiet=6)
+    source.steps(more=2)
     reader = Consumer({"bootstrap.servers": cluster.servers, "group.id": "watchers"})
     assert [each.offset for each in reader.committed([TopicPartition(topic, 0), TopicPartition(topic, 1)], 10)] == [5, 0]
     reader.close()

@@ -12,7 +12,7 @@ from supersample.live.sources.kafka_settings import KafkaSettings, kafka_setting
 from supersample.live.sources.messages import Message, Position, Reader, after
 from supersample.live.sources.protocol import Context, SourceError, Step
 
-__all__ = ["source"]
+__all__ = ["Kafka", "source"]
 
 #: Messages that are asked for at a time, and seconds until those that have come are taken.
 _MESSAGES, _SECONDS = 5_000, 0.1
