@@ -2,9 +2,9 @@
 
 python -m benchmarks.live_kafka [--rows 240000] [--partitions 12] [--columns 10]
 
-The brokers are librdkafka's mock cluster, in this process too, so they take a share of the same cores. All messages are written before
-the service starts, and stay below the five megabytes of a partition that the mock keeps. The time is that from the first row that
-is durable to the last, so the start of the service and of the processes that decode is not part of it.
+The brokers are librdkafka's mock cluster, in this process too, so they take a share of the same cores. All messages are
+written before the service starts, and stay below the five megabytes of a partition that the mock keeps. The time is that from
+the first row that is durable to the last, so the start of the service and of the processes that decode is not part of it.
 """
 
 import argparse
