@@ -12,21 +12,20 @@ import json
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from supersample.live.service import Service
 from supersample.live.settings import ServiceSettings, SourceSettings, StreamSettings
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
-from kafka_cluster import Cluster
-
 #: Bytes that are written to a partition at most.
 MOST = 4_500_000
 
 
-def write(cluster: Cluster, rows: int, partitions: int, columns: int) -> int:
+def write(cluster: Any, rows: int, partitions: int, columns: int) -> int:
     """Write messages of one row each, a second apart, and return their bytes."""
     cluster.create("rows", partitions)
     start, rng, size = np.datetime64("2026-03-02T00:00:00"), np.random.default_rng(0), 0
@@ -49,7 +48,8 @@ def main() -> None:
     for name, value in (("rows", 240_000), ("partitions", 12), ("columns", 10)):
         parser.add_argument(f"--{name}", type=int, default=value)
     asked = parser.parse_args()
-    cluster = Cluster()
+    sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
+    cluster = import_module("kafka_cluster").Cluster()
     size = write(cluster, asked.rows, asked.partitions, asked.columns)
     source = SourceSettings("log", "kafka", {"servers": cluster.servers, "topics": "rows"})
     with tempfile.TemporaryDirectory() as folder:
