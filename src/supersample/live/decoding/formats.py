@@ -14,7 +14,7 @@ from supersample.records.sources.base import Batches, sound
 from supersample.records.sources.ipc import ipc_stream_reader
 from supersample.records.sources.text import csv_reader
 
-__all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "Bounds", "OverLimitError", "decoded", "unpacked"]
+__all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
 
 
 class OverLimitError(ValueError):

@@ -7,7 +7,7 @@ from typing import Any
 from supersample.live.decoding.formats import ENCODINGS, MEDIA_TYPES
 from supersample.live.http.endpoint import Endpoint
 
-__all__ = ["described"]
+__all__ = ["described", "operation_id"]
 
 _ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
 

@@ -13,7 +13,7 @@ from supersample.live.decoding import DecodingError
 from supersample.live.sources.options import check_options, path_of
 from supersample.live.sources.protocol import Context, SourceError, Step
 
-__all__ = ["source"]
+__all__ = ["Folder", "source"]
 
 #: Formats of files, by their extensions; of text, also compressed.
 _FORMATS = {".ndjson": "ndjson", ".jsonl": "ndjson", ".json": "ndjson", ".csv": "csv", ".tsv": "csv", ".parquet": "parquet",

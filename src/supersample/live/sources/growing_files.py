@@ -10,7 +10,7 @@ from supersample.live.sources.lines import Lines
 from supersample.live.sources.options import check_options, path_of, text_format
 from supersample.live.sources.protocol import Context, SourceError, Step
 
-__all__ = ["source"]
+__all__ = ["GrowingFiles", "source"]
 
 #: Bytes that are read at a time, and bytes at the start of a file by which it is told from another.
 _PIECE, _HEAD = 1 << 20, 256

@@ -10,7 +10,7 @@ from supersample.live.sources.lines import Lines
 from supersample.live.sources.options import check_options, text_format
 from supersample.live.sources.protocol import Context, Step
 
-__all__ = ["source"]
+__all__ = ["StandardInput", "source"]
 
 
 class StandardInput:
