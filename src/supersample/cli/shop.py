@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BREAK", "DAYS", "DRIFT", "START", "hours"]
+__all__ = ["BREAK", "DAYS", "DRIFT", "SETTLED", "START", "hours"]
 
 #: The first hour, in seconds since 1970 (1 May 2024), and days in all.
-START, DAYS = 1_714_521_600, 10
-#: Hours from the start: the checkout breaks; from then on answers get slower, by so much a day.
-BREAK, DRIFT, SLOWER = 84, 132, 0.06
+START, DAYS = 1_714_521_600, 9
+#: Hours from the start: the checkout breaks; answers get slower, by so much a day, until they do not any more.
+BREAK, DRIFT, SETTLED, SLOWER = 84, 132, 180, 0.15
 _ROWS = 260
 _PATHS = ("/", "/search", "/item", "/cart", "/checkout")
 
@@ -35,7 +35,7 @@ def hours(seed: int = 0) -> Iterator[Hour]:
         seconds = np.sort(rng.uniform(START + 3_600 * number, START + 3_600 * (number + 1), n))
         path = rng.choice(len(_PATHS), n, p=[0.2, 0.2, 0.25, 0.15, 0.2])
         fails = rng.random(n) < np.where((path == 4) & (number >= BREAK), 0.7, 0.01)
-        drift = 1.0 + SLOWER * max(number - DRIFT, 0) / 24.0
+        drift = 1.0 + SLOWER * min(max(number - DRIFT, 0), SETTLED - DRIFT) / 24.0
         milliseconds = drift * (1.0 + 0.3 * day) * rng.gamma(4.0, 20.0, n) * np.array([0.6, 1.4, 1.0, 0.8, 1.6])[path]
         yield Hour(
             number,

@@ -5,6 +5,7 @@ import { amount, count, percent, place, span, when } from "./words.js";
 import { ask, streamPath } from "./service.js";
 
 const SHOWN = [200, 1000, 5000];
+const AT_FIRST = 1000;
 // The evidence axis reaches beyond the alarm line by so much, at least and at most; what is higher is cut.
 const LEAST = 1.25;
 const MOST = 2;
@@ -13,7 +14,7 @@ const MOST = 2;
 export class Ticks {
   constructor(name) {
     this.name = name;
-    this.most = SHOWN[0];
+    this.most = AT_FIRST;
     this.clear();
   }
 
@@ -61,7 +62,7 @@ const legend = () => el("ul", { class: "legend" }, [
 
 // The section; `show(ticks, alarms)` draws what is known now.
 export function along(name, choose) {
-  const evidence = lane("Evidence of a change, over the alarm line", chart("Evidence of a change along time"));
+  const evidence = lane("Evidence of a change; at 1 is the alarm line", chart("Evidence of a change along time"));
   const rows = lane("Rows", chart("Rows of each block"));
   const late = lane("Late rows, by the time when they came", chart("Late rows"));
   const lanes = [evidence, rows, late];
@@ -71,8 +72,8 @@ export function along(name, choose) {
   const axis = el("div", { class: "axis", "aria-hidden": true });
   const slider = el("input", { type: "range", id: "block", min: 0, max: 0, value: 0 });
   const read = el("output", { for: "block", id: "block-says" });
-  const most = el("select", { id: "most" }, SHOWN.map((each) => el("option", { value: each }, `the latest ${each.toLocaleString("en-US")}`)));
-  const link = heading("Along time", streamPath(name, `/ticks?limit=${SHOWN[0]}`));
+  const most = el("select", { id: "most" }, SHOWN.map((each) => el("option", { value: each, selected: each === AT_FIRST }, `the latest ${each.toLocaleString("en-US")}`)));
+  const link = heading("Along time", streamPath(name, `/ticks?limit=${AT_FIRST}`));
   const section = el("section", { id: "along" }, link,
     el("div", { class: "tools" }, el("label", {}, "Blocks: ", most)), legend(),
     el("div", { class: "lanes" }, flags, lanes.map((each) => each.figure), axis),

@@ -108,6 +108,6 @@ function chosen(title, found) {
     },
   }, `Show all ${rows.length}`) : null;
   const odd = found.criticisms.length ? el("details", {}, el("summary", {}, `${count(found.criticisms.length, "row")} that these do not show`),
-    rowsTable(`${title}: rows that the prototypes do not show`, found.criticisms)) : null;
+    rowsTable(`${title}: rows that the prototypes do not show`, found.criticisms, "Rows like it")) : null;
   return el("div", { class: "side" }, el("h4", {}, told), place, more, odd);
 }

@@ -179,7 +179,7 @@ export function compareOf(name) {
     result.replaceChildren(heading("Column by column", path, "h3"),
       ...columnsTable("Columns by how clearly the two ranges differ", found.columns, found.pairs.filter((each) => each.pvalue <= LEVEL)),
       ...(found.first_rows.length || found.second_rows.length ? [shown] : []),
-      el("p", { class: "note" }, "The p-values count all columns together. Ranges that were chosen because they look different are no test. "
+      el("p", { class: "note" }, "The p-values allow for the number of columns. Ranges that were chosen because they look different are no test. "
         + "Old blocks are joined to longer ones; a range takes those that have at least half of their span in it."));
   }
 

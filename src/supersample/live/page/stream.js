@@ -27,7 +27,7 @@ function factsOf(status, path) {
     [status.aside.toLocaleString("en-US"), "batches set aside", status.aside ? el("a", { href: streamPath(status.name, "/set-aside") }, "why, as JSON") : null],
   ];
   return [el("dl", { class: "facts" }, facts.map(([number, label, about]) => el("div", {},
-    el("dt", {}, label), el("dd", { class: "value" }, number), about ? el("dd", { class: "about" }, about) : null))), asJson(path)];
+    el("dt", {}, label), el("dd", { class: number.length > 12 ? "value long" : "value" }, number), about ? el("dd", { class: "about" }, about) : null))), asJson(path)];
 }
 
 // The view of a stream; `status` takes news, `go` a permalink.
@@ -42,6 +42,7 @@ export class StreamView {
     this.ticks = new Ticks(name);
     this.title = el("h1", {}, name);
     this.verdict = el("p", { class: "headline", id: "verdict-now", role: "status" });
+    this.lede = el("p", { class: "lede", hidden: true });
     this.trouble = el("p", { class: "wrong", role: "alert", hidden: true });
     this.facts = el("div", {});
     const since = () => (this.status === null ? null : this.status.since);
@@ -49,7 +50,7 @@ export class StreamView {
     this.list = alarmsOf(name, can, () => this.refresh());
     this.ranges = compareOf(name);
     this.later = [prototypesOf(name), columnsOf(name, since)];
-    const headline = el("section", { id: "headline", "aria-label": "In short" }, this.verdict, this.trouble, this.facts);
+    const headline = el("section", { id: "headline", "aria-label": "In short" }, this.verdict, this.lede, this.trouble, this.facts);
     this.elements = [this.title, headline, this.along.section, this.list.section, this.ranges.section, ...this.later.map((each) => each.section)];
     this.known(false);
   }
@@ -91,6 +92,7 @@ export class StreamView {
       try {
         const [, { alarms }] = await Promise.all([this.ticks.grow(), ask(streamPath(this.name, "/alarms"))]);
         this.alarms = alarms;
+        this.tellWhat();
         this.along.show(this.ticks, alarms);
         this.list.show(alarms);
         this.ranges.show(this.ticks, alarms);
@@ -100,6 +102,15 @@ export class StreamView {
       }
     } while (this.again);
     this.busy = false;
+  }
+
+  // What the alarm that stands says, and whether somebody deals with it.
+  tellWhat() {
+    const alarm = this.alarms.find((each) => each.number === this.status.alarm);
+    this.lede.hidden = !alarm;
+    if (!alarm) return;
+    const dealt = alarm.state === "acknowledged" ? ` ${alarm.by || "Somebody"} deals with it.` : "";
+    this.lede.replaceChildren(el("a", { href: `#/${this.name}/alarm-${alarm.number}` }, `Alarm ${alarm.number}`), `: ${alarm.what}.${dealt}`);
   }
 
   show(most) {
