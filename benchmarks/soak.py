@@ -66,11 +66,11 @@ def soak(n_rows: int, minutes: float, cycles: int, log: Path) -> list[dict[str, 
     expected: list[Floats] = []
     start = time.monotonic()
     with log.open("w") as file:
-        while sampler.__dict__.get("_state") is None or sampler.n_seen_ < n_rows or time.monotonic() - start < 60 * minutes:
+        while sampler.__dict__.get("_now") is None or sampler.n_seen_ < n_rows or time.monotonic() - start < 60 * minutes:
             for _ in range(cycles):
                 for part in np.split(rows, _CYCLE // _CHUNK):
                     sampler.partial_fit(part)
-            state = stream.drain(sampler._state)
+            state = stream.drain(sampler._now.state)
             if state.plan is None:
                 raise RuntimeError("a cycle is longer than any warm-up")
             expected = expected or [mean_of(each, rows) for each in (state.plan.feature_map, state.plan.held_out)]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from benchmarks.speed import (
     adaptive,
+    batch_wide,
     blobs,
     comparing,
     criticisms,
@@ -36,7 +37,7 @@ from benchmarks.speed.report import Benchmark, Context, print_caveats, print_res
 _MODULES = (
     discrepancy, maps, permutations, floor, memory, embedding, stream, thinning, order, ridge, adaptive, passes, tree_search,
     crossover, long_stream, merging, criticisms, summarizing, comparing, engines, herding, first_use,
-    many_points, wide_rows, blobs,
+    many_points, wide_rows, batch_wide, blobs,
 )  # fmt: skip
 #: Benchmarks by the name of their module, in the order in which they run.
 BENCHMARKS: dict[str, Benchmark] = {module.__name__.rpartition(".")[2]: module.BENCHMARK for module in _MODULES}
@@ -51,8 +52,9 @@ def main() -> int:
         "--only", nargs="+", choices=tuple(BENCHMARKS), default=tuple(BENCHMARKS), metavar="NAME", help=", ".join(BENCHMARKS)
     )
     parser.add_argument("--quick", action="store_true", help="small sizes, no verdicts")
+    parser.add_argument("--against", type=Path, metavar="PATH", help="an older checkout, which batch_wide is measured beside")
     arguments = parser.parse_args()
-    context = Context(arguments.data, arguments.out, arguments.quick)
+    context = Context(arguments.data, arguments.out, arguments.quick, arguments.against)
     around = surroundings()
     print(f"{around['machine']}, {around['cores']} cores; Python {around['python']}; {_listed(around['versions'])}")
     if around["load_before"] is not None and around["load_before"] > 0.5:

@@ -21,7 +21,7 @@ def _before_and_after(sampler: SuperSampler, points: Floats) -> tuple[Floats, Fl
     start = time.perf_counter()
     shown = sampler.fit(points).prototypes_
     seconds = time.perf_counter() - start
-    return stream.drain(sampler._state).reservoir.rows.points, np.asarray(shown, dtype=np.float64), seconds
+    return stream.drain(sampler._now.state).reservoir.rows.points, np.asarray(shown, dtype=np.float64), seconds
 
 
 def _run(context: Context) -> Result:

@@ -19,11 +19,12 @@ _NAMED = ("supersample", "numpy", "scipy", "numba", "hyppo", "goodpoints", "core
 
 @dataclass(frozen=True)
 class Context:
-    """Where data lie, where results go, and whether sizes are shrunk to see that everything runs."""
+    """Where data lie, where results go, whether sizes are shrunk to see that everything runs, and an older checkout."""
 
     data: Path
     out: Path
     quick: bool
+    against: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,7 @@ def _distances(truth: Truth, points: Floats, seeds: int) -> dict[str, float]:
     found = []
     for seed in range(seeds):
         sampler = SuperSampler(100, bandwidth=truth.kernel.bandwidth, random_state=seed).fit(points)
-        state = stream.drain(sampler._state)
+        state = stream.drain(sampler._now.state)
         state = replace(state, background=background.settled(state.background, state.settings.n_background))
         sample, shares = state.background.rows.points, state.background.shares()
         features, mean = sampler.feature_map_.transform(sample), state.moments.mean()

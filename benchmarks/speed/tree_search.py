@@ -25,7 +25,7 @@ def decisions(n: int, last: int, m: int, n_features: int) -> dict[str, Any]:
     """
     points, _ = mixture(0, n, 2)
     sampler = SuperSampler(m, features="fourier", n_features=n_features, search="tree", random_state=0)
-    state = stream.drain(sampler.partial_fit(points[: n - last])._state)
+    state = stream.drain(sampler.partial_fit(points[: n - last])._now.state)
     assert state.plan is not None
     reservoir, feature_map = state.reservoir.copy(), state.plan.feature_map
     rest = points[n - last :]
@@ -74,7 +74,7 @@ def fit_and_read(n: int, m: int, search: Literal["exact", "tree"]) -> dict[str, 
     end = time.perf_counter()
     kernel = sampler.kernel_
     assert isinstance(kernel, Gaussian)
-    held = stream.drain(sampler._state).reservoir.rows.points
+    held = stream.drain(sampler._now.state).reservoir.rows.points
     truth = Truth(points, kernel)
     return {"fit": middle - start, "read": end - middle, "mmd": truth.mmd(chosen), "held_mmd": truth.mmd(held)}
 

@@ -155,3 +155,18 @@ def test_rows_files_that_are_refused_before_anything_is_read(run, tmp_path):
         assert told in " ".join(done.stderr.split())
     done = run("summarize", "none.csv", "--rows", tmp_path / "a.csv", "--output", tmp_path / "." / "a.csv", status=2)
     assert "a.csv" in done.stderr
+
+
+def test_a_target_is_a_data_file_or_a_saved_summary(run, data, tmp_path):
+    source, wanted = data / "a.parquet", tmp_path / "wanted.parquet"
+    table = pq.read_table(source)
+    pq.write_table(table.filter(pa.array(table["x"].to_numpy() > np.median(table["x"].to_numpy()))), wanted)
+    asked = ("-p", "5", "--seed", "3")
+    done = run("summarize", source, *asked, "--target", wanted, "-o", tmp_path / "s.ss")
+    assert done.stdout.startswith("5 rows stand for a target of 300 rows, chosen from 600 of a.parquet")
+    assert "the rows are chosen to match a target of 300 rows" in done.stdout
+    assert (tmp_path / "s.ss").read_bytes() == ss.summarize(source, 5, target=str(wanted), random_state=3).to_bytes()
+    run("summarize", wanted, "--seed", "3", "-o", tmp_path / "wanted.ss")
+    again = run("summarize", source, *asked, "--target", tmp_path / "wanted.ss", "--json")
+    assert again.values["target"]["n_rows"] == 300
+    assert run("show", tmp_path / "s.ss").stdout.startswith("5 rows stand for a target of 300 rows")

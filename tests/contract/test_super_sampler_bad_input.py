@@ -112,11 +112,11 @@ def test_bad_rows(name, n_before):
         before = np.random.default_rng(1).normal(size=(n_before, 3))
         sampler.partial_fit(before)
         twin.partial_fit(before)
-    state = stream_oracles.to_bytes(getattr(sampler, "_state", None))
+    state = stream_oracles.to_bytes(getattr(sampler, "_now", None))
     known = sorted(vars(sampler))
     with pytest.raises(error, match=words):
         sampler.partial_fit(rows)
-    assert stream_oracles.to_bytes(getattr(sampler, "_state", None)) == state
+    assert stream_oracles.to_bytes(getattr(sampler, "_now", None)) == state
     assert sorted(vars(sampler)) == known
     if n_before < 6000:
         np.testing.assert_array_equal(sampler.partial_fit(GOOD).prototypes_, twin.partial_fit(GOOD).prototypes_)
@@ -126,11 +126,11 @@ def test_bad_rows(name, n_before):
 def test_bad_weights(name):
     weights, error, words = BAD_WEIGHTS[name]
     sampler = ss.SuperSampler(5, random_state=0).fit(GOOD)
-    state = stream_oracles.to_bytes(sampler._state)
+    state = stream_oracles.to_bytes(sampler._now.state)
     for method in (sampler.fit, sampler.partial_fit):
         with pytest.raises(error, match=words):
             method(GOOD, **weights)
-        assert stream_oracles.to_bytes(sampler._state) == state
+        assert stream_oracles.to_bytes(sampler._now.state) == state
     twin = ss.SuperSampler(5, random_state=0).fit(GOOD)
     np.testing.assert_array_equal(sampler.partial_fit(GOOD + 1).prototypes_, twin.partial_fit(GOOD + 1).prototypes_)
 

@@ -9,7 +9,7 @@ from supersample.selection.stream.plan import CHUNK
 
 
 def size(sampler):
-    return sum(array.nbytes for array in stream_oracles.arrays(sampler._state))
+    return sum(array.nbytes for array in stream_oracles.arrays(sampler._now.state))
 
 
 @pytest.mark.parametrize("search", ["exact", "tree"])
@@ -34,7 +34,7 @@ def test_no_array_keeps_a_larger_one_alive():
     sampler = ss.SuperSampler(50, features="fourier", n_features=32, random_state=0)
     for _ in range(3):
         sampler.partial_fit(rng.normal(size=(40_000, 2)))
-    for array in stream_oracles.arrays(sampler._state):
+    for array in stream_oracles.arrays(sampler._now.state):
         base = array
         while isinstance(base.base, np.ndarray):
             base = base.base

@@ -159,6 +159,19 @@ def partition(*, part):
     return parts.summarize_part(empty, 0, mixed(240)) if part else empty
 
 
+def to_a_target(**options):
+    """Return a summary whose rows match others."""
+    asked = {"prototypes": 6, "weight": "mass", "n_features": 24, "random_state": 5, **options}
+    return ss.summarize(mixed(240), target=mixed(240).slice(100, 60), **asked).to_bytes()
+
+
+def partition_to_a_target():
+    rows = {0: parts.rows_of(parts.head(0, 5_000, "mass", mixed(240)))}
+    asked = replace(ASKED, criticisms=0, target=mixed(240).slice(100, 60))
+    request = asked.request(5)
+    return parts.packed(asked.aimed(parts.gathered_rows(rows, request, "a table"), request))
+
+
 MADE = {
     "summary": summary,
     "summary-laplacian": partial(summary, kernel="laplacian", bandwidth=2.0),
@@ -181,8 +194,10 @@ MADE = {
     "summary-fastfood-phase": partial(waves, ss.features.Fastfood, form="phase"),
     "summary-decay": partial(summary, time="when", half_life="1d"),
     "summary-exact-search": partial(running, search="exact", n_rows=300),
+    "summary-target": to_a_target,
     "checkpoint-running": running_checkpoint,
     "checkpoint": checkpoint,
+    "partition-target": partition_to_a_target,
     "partition-empty": partial(partition, part=False),
     "partition": partial(partition, part=True),
 }

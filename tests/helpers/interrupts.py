@@ -113,7 +113,7 @@ def sampler():
 
     def make():
         made = ss.SuperSampler(15, 4, bandwidth=1.0, random_state=0)
-        return made, made.partial_fit, lambda: made.n_seen_ if hasattr(made, "_state") else 0
+        return made, made.partial_fit, lambda: made.n_seen_ if hasattr(made, "_now") else 0
 
     def read(made):
         return [made.prototype_indices_.tolist(), made.criticism_indices_.tolist(), made.mmd_]

@@ -57,6 +57,7 @@ class Fake:
     background: pa.Table
     columns: tuple[ColumnNote, ...]
     n_seen: int = 581_012
+    n_target: int | None = None
     mmd: float = 0.0021
     mmd_error: float = 0.0002
     uniform_mmd: float = 0.0024

@@ -89,7 +89,7 @@ def test_a_sampler_knows_no_columns_of_rows_that_it_did_not_take_in():
     named = pd.DataFrame(BATCHES[0], columns=["a", "b"])
 
     def check(sampler):
-        if hasattr(sampler, "_state"):
+        if hasattr(sampler, "_now"):
             assert (sampler.n_seen_, list(sampler.feature_names_in_)) == (60, ["a", "b"])
         else:
             assert sampler.partial_fit(BATCHES[0][:, :1]).n_features_in_ == 1

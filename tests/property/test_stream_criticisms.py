@@ -47,7 +47,7 @@ def read(fitted):
 @cache
 def whole(weighted, search, n=N):
     fitted = sampler(search=search).fit(DATA[:n], sample_weight=WEIGHTS[:n] if weighted else None)
-    return stream_oracles.to_bytes(fitted._state), read(fitted)
+    return stream_oracles.to_bytes(fitted._now.state), read(fitted)
 
 
 def in_pieces(weighted, search, cuts, looks=()):
@@ -77,11 +77,11 @@ def check(fitted, data, *, used=None, most=8):
         away = kernel.diagonal(fitted.prototypes_) - 2.0 * kernel(points, fitted.prototypes_)
         np.testing.assert_allclose(away[np.arange(len(points)), nearest], away.min(axis=1), rtol=1e-12)
     # What the state holds obeys the same.
-    held = drain(fitted._state).criticisms
+    held = drain(fitted._now.state).criticisms
     np.testing.assert_array_equal(held.rows.points, data[held.rows.positions])
     np.testing.assert_allclose(held.gram, fitted.kernel_(held.rows.points) if len(held.rows) else np.empty((0, 0)), rtol=1e-12)
     assert len(np.unique(held.rows.points, axis=0)) == len(held.rows) <= most
-    assert set(held.rows.positions).isdisjoint(drain(fitted._state).reservoir.rows.positions)
+    assert set(held.rows.positions).isdisjoint(drain(fitted._now.state).reservoir.rows.positions)
 
 
 @few
@@ -93,31 +93,31 @@ def check(fitted, data, *, used=None, most=8):
 )
 def test_neither_batches_nor_storage_nor_reading_leave_a_trace(weighted, search, cuts, looks):
     fitted = in_pieces(weighted, search, [0, *cuts, N], looks)
-    assert (stream_oracles.to_bytes(fitted._state), read(fitted)) == whole(weighted, search)
+    assert (stream_oracles.to_bytes(fitted._now.state), read(fitted)) == whole(weighted, search)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
 def test_batches_that_end_where_chunks_do(weighted):
     edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, WARM_UP - 1, WARM_UP, WARM_UP + 1, 2 * CHUNK, N - 1, N]
     fitted = in_pieces(weighted, "exact", edges, looks={3, 6})
-    assert (stream_oracles.to_bytes(fitted._state), read(fitted)) == whole(weighted, "exact")
+    assert (stream_oracles.to_bytes(fitted._now.state), read(fitted)) == whole(weighted, "exact")
 
 
 def test_rows_one_by_one():
     fitted = in_pieces(True, "exact", list(range(61)), looks={30})
-    assert (stream_oracles.to_bytes(fitted._state), read(fitted)) == whole(True, "exact", 60)
+    assert (stream_oracles.to_bytes(fitted._now.state), read(fitted)) == whole(True, "exact", 60)
 
 
 @pytest.mark.parametrize("n", [15, 21, 29, 300, N])
 def test_reading_changes_neither_the_state_nor_the_next_reading(n):
     fitted = sampler().partial_fit(DATA[:n])
-    state, first = stream_oracles.to_bytes(fitted._state), read(fitted)
+    state, first = stream_oracles.to_bytes(fitted._now.state), read(fitted)
     fitted.criticisms_[:] = 7.0
     fitted.criticism_indices_[:] = 7
     fitted.criticism_witness_[:] = 7.0
     fitted.criticism_nearest_[:] = 7
     fitted.criticism_share_[:] = 7.0
-    assert stream_oracles.to_bytes(fitted._state) == state
+    assert stream_oracles.to_bytes(fitted._now.state) == state
     assert read(fitted) == first
     fresh = sampler().partial_fit(DATA[:n])
     assert read(fresh) == first
@@ -125,7 +125,7 @@ def test_reading_changes_neither_the_state_nor_the_next_reading(n):
 
 def test_the_state_passed_in_stays_as_it_was():
     fitted = sampler().partial_fit(DATA[:WARM_UP])
-    state, kept = fitted._state, copy.deepcopy(fitted._state)
+    state, kept = fitted._now.state, copy.deepcopy(fitted._now.state)
     fitted.partial_fit(DATA[WARM_UP:])
     assert stream_oracles.to_bytes(state) == stream_oracles.to_bytes(kept)
 
@@ -205,17 +205,17 @@ def halves(cut=5500, n=N, weighted=False, **options):
 @pytest.mark.parametrize(("cut", "n"), [(5500, N), (100, 7000), (30, 45), (7000, 7010), (10, 35)])
 def test_merged_criticisms(weighted, cut, n):
     left, right = halves(cut, n, weighted)
-    before = [stream_oracles.to_bytes(each._state) for each in (left, right)]
+    before = [stream_oracles.to_bytes(each._now.state) for each in (left, right)]
     merged = left.merge(right)
-    assert [stream_oracles.to_bytes(each._state) for each in (left, right)] == before
+    assert [stream_oracles.to_bytes(each._now.state) for each in (left, right)] == before
     check(merged, DATA, used=WEIGHTS > 0 if weighted else None)
     assert n < 50 or len(merged.criticisms_) == 8
     # They are those of both, or rows of the background: the union selected again.
-    held = drain(merged._state).criticisms.rows.positions
-    theirs = drain(left._state).criticisms.rows.positions, drain(right._state).criticisms.rows.positions + cut
-    reservoirs = drain(left._state).reservoir.rows.positions, drain(right._state).reservoir.rows.positions + cut
+    held = drain(merged._now.state).criticisms.rows.positions
+    theirs = drain(left._now.state).criticisms.rows.positions, drain(right._now.state).criticisms.rows.positions + cut
+    reservoirs = drain(left._now.state).reservoir.rows.positions, drain(right._now.state).reservoir.rows.positions + cut
     assert set(held) <= set(np.concatenate([*theirs, *reservoirs]))
-    assert stream_oracles.to_bytes(left.merge(right)._state) == stream_oracles.to_bytes(merged._state)
+    assert stream_oracles.to_bytes(left.merge(right)._now.state) == stream_oracles.to_bytes(merged._now.state)
 
 
 def test_a_merged_stream_goes_on():
@@ -247,7 +247,9 @@ def test_no_criticisms(weighted):
     assert none.criticism_nearest_.shape == none.criticism_share_.shape == (0,)
     assert none.criticism_indices_.dtype == none.criticism_nearest_.dtype == np.int64
     # The stream of prototypes is the same with criticisms beside it.
-    np.testing.assert_array_equal(drain(none._state).reservoir.rows.positions, drain(some._state).reservoir.rows.positions)
+    np.testing.assert_array_equal(
+        drain(none._now.state).reservoir.rows.positions, drain(some._now.state).reservoir.rows.positions
+    )
     assert none.empty_like().partial_fit(DATA[:50]).merge(none).criticisms_.shape == (0, 3)
 
 
@@ -267,7 +269,7 @@ def test_rows_that_are_all_equal(n, c):
     assert len(fitted.prototypes_) == min(n, 20)
     assert len(fitted.criticisms_) <= 1
     assert np.isfinite(fitted.criticism_witness_).all()
-    assert len(drain(fitted._state).criticisms.rows) == (1 if n > 20 else 0)
+    assert len(drain(fitted._now.state).criticisms.rows) == (1 if n > 20 else 0)
     np.testing.assert_allclose(fitted.criticism_witness_, 0.0, atol=1e-6)
 
 

@@ -54,7 +54,7 @@ def results(fitted):
 @cache
 def whole(search, weighted, n):
     fitted = sampler(search).fit(DATA[:n], sample_weight=WEIGHTS[:n] if weighted else None)
-    return stream_oracles.to_bytes(fitted._state), results(fitted)
+    return stream_oracles.to_bytes(fitted._now.state), results(fitted)
 
 
 def in_pieces(search, weighted, cuts, read=()):
@@ -76,7 +76,7 @@ def in_pieces(search, weighted, cuts, read=()):
 )
 def test_neither_batches_nor_reading_leave_a_trace(search, weighted, cuts, read):
     fitted = in_pieces(search, weighted, [0, *cuts, N], read)
-    assert (stream_oracles.to_bytes(fitted._state), results(fitted)) == whole(search, weighted, N)
+    assert (stream_oracles.to_bytes(fitted._now.state), results(fitted)) == whole(search, weighted, N)
 
 
 @pytest.mark.parametrize("search", ["exact", "tree"])
@@ -84,30 +84,30 @@ def test_neither_batches_nor_reading_leave_a_trace(search, weighted, cuts, read)
 def test_batches_that_end_where_chunks_do(search, weighted):
     edges = [0, 1, CHUNK - 1, CHUNK, CHUNK + 1, WARM_UP - 1, WARM_UP, WARM_UP + 1, 2 * CHUNK, N - 1, N]
     fitted = in_pieces(search, weighted, edges, read={3, 6})
-    assert (stream_oracles.to_bytes(fitted._state), results(fitted)) == whole(search, weighted, N)
+    assert (stream_oracles.to_bytes(fitted._now.state), results(fitted)) == whole(search, weighted, N)
 
 
 def test_rows_one_by_one():
     fitted = in_pieces("exact", True, list(range(41)), read={20})
-    assert (stream_oracles.to_bytes(fitted._state), results(fitted)) == whole("exact", True, 40)
+    assert (stream_oracles.to_bytes(fitted._now.state), results(fitted)) == whole("exact", True, 40)
 
 
 @pytest.mark.parametrize("n", [15, 20, 300, N])
 def test_reading_changes_neither_the_state_nor_the_next_reading(n):
     fitted = sampler("tree").partial_fit(DATA[:n])
-    state = stream_oracles.to_bytes(fitted._state)
+    state = stream_oracles.to_bytes(fitted._now.state)
     first = results(fitted)
-    assert stream_oracles.to_bytes(fitted._state) == state
+    assert stream_oracles.to_bytes(fitted._now.state) == state
     assert results(fitted) == first
 
 
 def test_what_is_read_can_be_overwritten():
     fitted = sampler().fit(DATA[:300])
-    state, before = stream_oracles.to_bytes(fitted._state), results(fitted)
+    state, before = stream_oracles.to_bytes(fitted._now.state), results(fitted)
     fitted.prototypes_[:] = 7.0
     fitted.prototype_indices_[:] = 7
     fitted.comparisons_[:] = 7
-    assert (stream_oracles.to_bytes(fitted._state), results(fitted)) == (state, before)
+    assert (stream_oracles.to_bytes(fitted._now.state), results(fitted)) == (state, before)
 
 
 @few
@@ -127,7 +127,7 @@ def test_rows_of_no_weight_are_counted_and_change_nothing_else(n, share, seed, s
     np.testing.assert_array_equal(padded.prototype_indices_, np.flatnonzero(used)[compact.prototype_indices_])
     for name in ("mmd_", "mmd_error_", "random_mmd_", "energy_", "kernel_", "feature_map_"):
         assert getattr(padded, name) == getattr(compact, name)
-    left, right = drain(padded._state), drain(compact._state)
+    left, right = drain(padded._now.state), drain(compact._now.state)
     for name in ("moments", "held_out", "n_used", "chunks"):
         assert stream_oracles.to_bytes(getattr(left, name)) == stream_oracles.to_bytes(getattr(right, name))
     np.testing.assert_array_equal(left.reservoir.features, right.reservoir.features)
@@ -163,16 +163,18 @@ def test_weights_of_different_scale_can_follow_each_other():
     for number, power in enumerate((-300, 0, 300)):
         fitted.partial_fit(DATA[3000 * number : 3000 * (number + 1)], sample_weight=np.full(3000, 2.0**power))
     alone = fitted.feature_map_.transform(DATA[6000:]).mean(axis=0, dtype=np.float64)
-    np.testing.assert_allclose(drain(fitted._state).moments.mean(), alone, rtol=0, atol=1e-12)
-    shares = fitted._require_selected().background.shares()
-    assert shares[fitted._require_selected().background.rows.positions >= 6000].sum() == pytest.approx(1.0, abs=1e-12)
+    np.testing.assert_allclose(drain(fitted._now.state).moments.mean(), alone, rtol=0, atol=1e-12)
+    shares = fitted._now.selected.background.shares()
+    assert shares[fitted._now.selected.background.rows.positions >= 6000].sum() == pytest.approx(1.0, abs=1e-12)
 
 
 def test_log_weights_say_what_weights_say():
     some = np.maximum(WEIGHTS, 1e-200)
     direct, logs = sampler().fit(DATA, sample_weight=some), sampler().fit(DATA, log_weight=np.log(some))
     # exp(log w) is not w to the last bit, so sums agree to rounding; decisions as near as that are not met here.
-    np.testing.assert_allclose(drain(logs._state).moments.mean(), drain(direct._state).moments.mean(), rtol=0, atol=1e-13)
+    np.testing.assert_allclose(
+        drain(logs._now.state).moments.mean(), drain(direct._now.state).moments.mean(), rtol=0, atol=1e-13
+    )
     np.testing.assert_array_equal(logs.prototype_indices_, direct.prototype_indices_)
     assert logs.mmd_ == pytest.approx(direct.mmd_, rel=1e-6)
 
@@ -192,7 +194,9 @@ def test_only_differences_of_log_weights_matter(middle):
     logs = np.log(np.maximum(WEIGHTS, 1e-3))
     plain, moved = sampler().fit(DATA, log_weight=logs), sampler().fit(DATA, log_weight=logs + middle)
     # 1e5 + log w keeps eleven digits of log w.
-    np.testing.assert_allclose(drain(moved._state).moments.mean(), drain(plain._state).moments.mean(), rtol=0, atol=1e-9)
+    np.testing.assert_allclose(
+        drain(moved._now.state).moments.mean(), drain(plain._now.state).moments.mean(), rtol=0, atol=1e-9
+    )
     assert moved.mmd_ == pytest.approx(plain.mmd_, rel=0.5)
     assert np.isfinite([moved.mmd_error_, moved.random_mmd_, moved.energy_]).all()
 
@@ -204,7 +208,7 @@ def test_log_weights_may_span_any_range(n):
     assert np.isfinite([fitted.mmd_, fitted.mmd_error_, fitted.random_mmd_, fitted.energy_]).all()
     # The heaviest row is nearly all of the data, so its features are the mean.
     heaviest = fitted.feature_map_.transform(DATA[[np.argmax(logs)]])[0]
-    np.testing.assert_allclose(drain(fitted._state).moments.mean(), heaviest, rtol=0, atol=1e-6)
+    np.testing.assert_allclose(drain(fitted._now.state).moments.mean(), heaviest, rtol=0, atol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
@@ -217,9 +221,9 @@ def test_the_callers_arrays_are_never_kept(n, dtype, from_another):
         fitted, twin = fitted.fit(DATA).empty_like(), twin.fit(DATA).empty_like()
     fitted.partial_fit(data, sample_weight=weights)
     twin.partial_fit(data.copy(), sample_weight=weights.copy())
-    before = stream_oracles.to_bytes(fitted._state)
+    before = stream_oracles.to_bytes(fitted._now.state)
     data[:], weights[:] = 1e3, 1e3
-    assert stream_oracles.to_bytes(fitted._state) == before
+    assert stream_oracles.to_bytes(fitted._now.state) == before
     assert results(fitted) == results(twin)
 
 

@@ -32,7 +32,7 @@ def halves(cut=7000, n=14_000, search="exact", weighted=False, n_prototypes=20, 
 
 
 def bytes_of(*samplers):
-    return [stream_oracles.to_bytes(each._state) for each in samplers]
+    return [stream_oracles.to_bytes(each._now.state) for each in samplers]
 
 
 @settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -45,8 +45,8 @@ def test_what_a_merge_adds_up_to(cut, more, search, weighted):
     assert bytes_of(left, right) == before
     assert merged.n_seen_ == n
     weights = WEIGHTS[:n] if weighted else np.ones(n)
-    for name, phi in (("moments", merged.feature_map_), ("held_out", merged._require_selected().plan.held_out)):
-        sums = getattr(merged._state, name)
+    for name, phi in (("moments", merged.feature_map_), ("held_out", merged._now.selected.plan.held_out)):
+        sums = getattr(merged._now.state, name)
         expected = np.average(phi.transform(DATA[:n]).astype(np.float64), axis=0, weights=weights)
         np.testing.assert_allclose(sums.mean(), expected, rtol=0, atol=1e-12)
         assert sums.total_weight == pytest.approx(weights.sum(), rel=1e-12)
@@ -54,7 +54,7 @@ def test_what_a_merge_adds_up_to(cut, more, search, weighted):
     assert len(indices) == min(20, n)
     assert (np.diff(indices) > 0).all()
     np.testing.assert_array_equal(merged.prototypes_, DATA[indices])
-    kept = drain(merged._state)
+    kept = drain(merged._now.state)
     for rows in (kept.background.rows, kept.reservoir.rows):
         np.testing.assert_array_equal(rows.points, DATA[rows.positions])
         assert len(set(rows.positions.tolist())) == len(rows)
@@ -81,7 +81,7 @@ def test_an_empty_part_changes_nothing():
         assert merged.n_seen_ == 7000
         np.testing.assert_array_equal(merged.prototypes_, left.prototypes_)
         np.testing.assert_array_equal(merged.prototype_indices_, left.prototype_indices_)
-        np.testing.assert_allclose(merged._state.moments.mean(), drain(left._state).moments.mean(), rtol=0, atol=1e-15)
+        np.testing.assert_allclose(merged._now.state.moments.mean(), drain(left._now.state).moments.mean(), rtol=0, atol=1e-15)
         assert merged.mmd_ == pytest.approx(left.mmd_, rel=1e-9)
     assert empty.n_seen_ == 0
 
@@ -128,9 +128,9 @@ def test_a_merged_sampler_can_go_on(search):
     assert merged.n_seen_ == 14_000
     np.testing.assert_array_equal(merged.prototypes_, DATA[merged.prototype_indices_])
     expected = merged.feature_map_.transform(DATA).mean(axis=0, dtype=np.float64)
-    np.testing.assert_allclose(drain(merged._state).moments.mean(), expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(drain(merged._now.state).moments.mean(), expected, rtol=0, atol=1e-12)
     assert merged.mmd_ < 0.2 * merged.random_mmd_
-    assert (merged._require_selected().background.rows.positions >= 10_000).mean() == pytest.approx(4 / 14, abs=0.05)
+    assert (merged._now.selected.background.rows.positions >= 10_000).mean() == pytest.approx(4 / 14, abs=0.05)
 
 
 def test_many_parts_merge_in_any_grouping():
@@ -142,15 +142,15 @@ def test_many_parts_merge_in_any_grouping():
         np.testing.assert_array_equal(merged.prototypes_, DATA[merged.prototype_indices_])
         assert merged.n_seen_ == 14_000
         assert merged.mmd_ < 0.2 * merged.random_mmd_
-    np.testing.assert_allclose(line._state.moments.mean(), tree._state.moments.mean(), rtol=0, atol=1e-14)
-    backgrounds = [set(merged._require_selected().background.rows.positions.tolist()) for merged in (line, tree)]
+    np.testing.assert_allclose(line._now.state.moments.mean(), tree._now.state.moments.mean(), rtol=0, atol=1e-14)
+    backgrounds = [set(merged._now.selected.background.rows.positions.tolist()) for merged in (line, tree)]
     assert backgrounds[0] == backgrounds[1]
 
 
 def test_parts_draw_their_own_random_numbers():
     left, _ = halves()
     backgrounds = [
-        set(left.empty_like(index).partial_fit(DATA)._require_selected().background.rows.positions.tolist()) for index in (1, 2)
+        set(left.empty_like(index).partial_fit(DATA)._now.selected.background.rows.positions.tolist()) for index in (1, 2)
     ]
     # Two independent samples of 5,000 of 14,000 share 1,786 rows, give or take 27.
     assert len(backgrounds[0] & backgrounds[1]) < 2100

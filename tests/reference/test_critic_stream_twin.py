@@ -19,7 +19,7 @@ def test_the_stream_equals_its_twin(kernel, m, c, seed):
     data[100:130] = data[7]
     phi = Fourier(kernel, 64, random_state=seed)
     fitted = ss.SuperSampler(m, c, regularizer="logdet", features=phi, search="exact", random_state=seed).fit(data)
-    state = drain(fitted._state)
+    state = drain(fitted._now.state)
     features = phi.transform(data)
     held, critics = oracle.stream(features, kernel(data), m, c, 1e-6 * float((features**2).sum(axis=1).mean()))
     np.testing.assert_array_equal(state.reservoir.rows.positions, held)
@@ -34,7 +34,7 @@ def test_a_dropped_prototype_is_offered():
     far = np.array([[20.0, 0.0], [-20.0, 0.0], [0.0, 20.0], [0.0, -20.0], [20.0, 20.0]])
     data = np.concatenate([far, 0.3 * rng.normal(size=(6000, 2))])
     fitted = ss.SuperSampler(5, 8, regularizer="logdet", bandwidth=1.0, random_state=0).fit(data)
-    state = drain(fitted._state)
+    state = drain(fitted._now.state)
     assert set(state.reservoir.rows.positions).isdisjoint(range(5))
     assert set(state.criticisms.rows.positions) >= set(range(5))
     assert set(fitted.criticism_indices_) >= set(range(5))

@@ -284,7 +284,7 @@ def test_the_whole_stream_ends_as_near_as_that_of_algorithm_2():
         features = phi.transform(rows).astype(np.float64)
         chosen, _ = reservoir.algorithm_2(features, 20)
         found = ss.SuperSampler(20, features=phi, search="exact", random_state=seed).fit(rows)
-        positions = drain(found._state).reservoir.rows.positions
+        positions = drain(found._now.state).reservoir.rows.positions
         mean = features.mean(axis=0)
         ours.append(np.linalg.norm(features[positions].mean(axis=0) - mean))
         printed.append(np.linalg.norm(features[chosen].mean(axis=0) - mean))

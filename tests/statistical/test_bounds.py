@@ -155,7 +155,7 @@ def test_the_bound_of_up_to_5000_rows_is_the_exact_mmd():
 def test_the_parts_of_a_bound_of_more_rows():
     data = np.random.default_rng(4).normal(size=(7000, 2))
     sampler = ss.SuperSampler(20, random_state=0).fit(data)
-    selected = sampler._require_selected()
+    selected = sampler._now.selected
     sample = selected.background.rows.points
     near = np.sqrt(ss.mmd2(sampler.prototypes_, sample, kernel=sampler.kernel_, weight_x=sampler.weights_))
     assert sampler.bound(0.05) == pytest.approx(near + distance_to_rows(1.0, 5000, 7000, 0.05), rel=1e-7)

@@ -71,7 +71,7 @@ def measured(name, shape, size, n_rows, seed):
         data = points_of(shape, n_rows, rng)
         sampler = ss.SuperSampler(size, kernel=kernel_of(name, data), random_state=seed).fit(data)
         chosen, weights, found = sampler.prototypes_, sampler.weights_, (sampler.mmd_, sampler.mmd_error_)
-        selected = sampler._require_selected()
+        selected = sampler._now.selected
         plan, moments = selected.plan, selected.held_out
     truth = np.sqrt(ss.mmd2(chosen, data, kernel=plan.kernel, weight_x=weights))
     return np.array([*found, *certify(plan.held_out, moments, chosen, weights), truth])

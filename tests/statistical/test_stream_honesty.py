@@ -49,7 +49,7 @@ def test_the_standard_error_says_how_far_off_it_is(judged):
     # Of 6,000 rows 5,000 are in the background: no more is claimed than 64 frequencies can see, 1 / 128 of the MMD.
     assert (found[:, 1] > found[:, 0] / 129).all()
     assert np.median(found[:, 1] / found[:, 0]) == pytest.approx(1 / 128, rel=1e-3)
-    selected = [sampler._require_selected() for sampler, _ in judged]
+    selected = [sampler._now.selected for sampler, _ in judged]
     alone = np.array([certify(each.plan.held_out, each.held_out, each.rows.points, each.weights) for each in selected])
     z = (alone[:, 0] - found[:, 2]) / alone[:, 1]
     # Twelve, of which 95% are to be below 2. Nor is the error far too large: the spread of z is near one.
@@ -68,7 +68,7 @@ def test_the_random_set_is_as_bad_as_random_sets_are(judged):
     ratios = [(sampler.random_mmd_ / truth.random_mmd(50)) ** 2 for sampler, truth in judged]
     assert 0.6 < np.mean(ratios) < 1.5
     for sampler, truth in judged:
-        sets = sampler._require_selected().background.rows.points[:1000].reshape(20, 50, -1)
+        sets = sampler._now.selected.background.rows.points[:1000].reshape(20, 50, -1)
         exact = np.sqrt(np.mean([truth.mmd(each) ** 2 for each in sets]))
         # One estimate against the truth for the very sets: a relative error of an eighth, five of them.
         assert sampler.random_mmd_ == pytest.approx(exact, rel=0.6)
@@ -94,7 +94,7 @@ def test_the_selection_is_several_times_better_than_random(judged):
 def test_the_judge_never_uses_the_features_of_the_selection(features):
     data = np.random.default_rng(0).normal(size=(400, 2))
     sampler = ss.SuperSampler(10, features=features, n_features=64, random_state=0).fit(data)
-    plan = sampler._require_selected().plan
+    plan = sampler._now.selected.plan
     assert plan.held_out != plan.feature_map
     assert plan.held_out.kernel == plan.feature_map.kernel == sampler.kernel_
     own = plan.feature_map.waves if isinstance(plan.feature_map, Landmark) else plan.feature_map
@@ -102,7 +102,7 @@ def test_the_judge_never_uses_the_features_of_the_selection(features):
         assert own.seed != plan.held_out.seed
     judged = plan.held_out.transform(data).mean(axis=0, dtype=np.float64)
     difference = judged - sampler.weights_ @ plan.held_out.transform(sampler.prototypes_).astype(np.float64)
-    alone = certify(plan.held_out, sampler._require_selected().held_out, sampler.prototypes_, sampler.weights_)
+    alone = certify(plan.held_out, sampler._now.selected.held_out, sampler.prototypes_, sampler.weights_)
     assert alone.mmd == pytest.approx(np.linalg.norm(difference), rel=1e-9)
     # All rows are in the background: what the stream says is then the exact value.
     exact = np.sqrt(ss.mmd2(sampler.prototypes_, data, kernel=sampler.kernel_, weight_x=sampler.weights_))
@@ -158,7 +158,7 @@ def test_the_bounds_are_above_the_truth(judged):
 def test_the_certificate_worked_by_hand():
     data = np.random.default_rng(0).normal(size=(50, 2))
     sampler = ss.SuperSampler(5, random_state=0).fit(data)
-    plan, held_out = sampler._require_selected().plan, sampler._require_selected().held_out
+    plan, held_out = sampler._now.selected.plan, sampler._now.selected.held_out
     points, mass = data[:7], np.arange(1.0, 8.0) / 28.0
     found = certify(plan.held_out, held_out, points, mass)
     phi = plan.held_out.transform(data).astype(np.float64)
@@ -191,7 +191,7 @@ def error_by_hand(terms):
 
 def test_a_control_that_is_far_away_is_not_used():
     data = np.random.default_rng(0).normal(size=(300, 2))
-    selected = ss.SuperSampler(20, random_state=0).fit(data)._require_selected()
+    selected = ss.SuperSampler(20, random_state=0).fit(data)._now.selected
     far = Control(data[:3] + 5.0, np.full(3, 1 / 3), 0.5, np.zeros(20))
     given = selected.plan.held_out, selected.held_out, selected.rows.points, selected.weights
     assert certify(*given, far) == certify(*given)
@@ -199,7 +199,7 @@ def test_a_control_that_is_far_away_is_not_used():
 
 def test_an_estimate_below_zero_is_zero_with_an_error_that_says_how_little_is_known():
     data = np.random.default_rng(0).normal(size=(300, 2))
-    selected = ss.SuperSampler(20, random_state=0).fit(data)._require_selected()
+    selected = ss.SuperSampler(20, random_state=0).fit(data)._now.selected
     control = selected.control._replace(weights=selected.control.weights * 1.001, complete=False)
     given = selected.plan.held_out, selected.held_out, selected.rows.points, selected.weights
     found = certify(*given, control._replace(energy=-1.0))
@@ -213,9 +213,9 @@ def test_a_control_of_all_rows_is_exact_however_features_are_rounded():
     """Products of float32 features depend on the size of the blocks, on some processors: these have other frequencies."""
     data = np.random.default_rng(0).normal(size=(300, 2))
     sampler = ss.SuperSampler(20, random_state=0).fit(data)
-    selected = sampler._require_selected()
+    selected = sampler._now.selected
     exact = np.sqrt(ss.mmd2(sampler.prototypes_, data, kernel=sampler.kernel_, weight_x=sampler.weights_))
-    others = ss.SuperSampler(20, random_state=1, kernel=sampler.kernel_).fit(data)._require_selected()
+    others = ss.SuperSampler(20, random_state=1, kernel=sampler.kernel_).fit(data)._now.selected
     found = certify(others.plan.held_out, selected.held_out, selected.rows.points, selected.weights, selected.control)
     assert found.mmd == pytest.approx(exact, rel=1e-6)
     assert found.error < 1e-5 * exact

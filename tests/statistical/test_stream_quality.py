@@ -67,7 +67,7 @@ def test_the_tree_comes_near_the_exact_search(cases):
 def test_the_stream_alone_does_most_of_the_work(cases):
     # Without the second look: the reservoir as the pass left it.
     for case in cases:
-        assert case.truth.mmd(case.sampler._state.reservoir.rows.points) < case.truth.random_mmd(M) / 15
+        assert case.truth.mmd(case.sampler._now.state.reservoir.rows.points) < case.truth.random_mmd(M) / 15
 
 
 @pytest.mark.parametrize("order", ["by a coordinate", "by part"])

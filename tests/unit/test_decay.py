@@ -186,7 +186,7 @@ def test_merged_samplers_have_the_moments_of_one_pass(options):
     merged = left.merge(left.empty_like().partial_fit(**rows(slice(2_345, None))))
     features = left.feature_map_.transform(data).astype(np.float64)
     weights = forward(np.arange(4_000), 300.0)
-    selected = merged._require_selected()
+    selected = merged._now.selected
     assert selected.moments.mean() == pytest.approx(weights @ features / weights.sum(), abs=1e-7)
     assert merged.effective_rows_ == pytest.approx(weights.sum() ** 2 / (weights**2).sum())
     selected.background.check()

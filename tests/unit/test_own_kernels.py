@@ -99,7 +99,7 @@ def test_subclasses_stay_what_they_are():
 def test_parts_of_one_sampler_draw_differently():
     data = np.random.default_rng(0).normal(size=(200, 2))
     sampler = ss.SuperSampler(5, random_state=0).fit(data)
-    streams = [sampler.empty_like()._state.settings.stream for _ in range(3)]
+    streams = [sampler.empty_like()._now.state.settings.stream for _ in range(3)]
     assert streams == [1, 2, 3]
 
 

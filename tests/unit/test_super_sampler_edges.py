@@ -215,7 +215,7 @@ def test_reservoirs_too_large_for_the_exact_second_look_use_the_streams_own(monk
 @pytest.mark.parametrize(("n_prototypes", "search", "tree"), [(5, "auto", False), (5, "tree", True), (2500, "auto", True)])
 def test_the_search_that_is_used(n_prototypes, search, tree):
     sampler = ss.SuperSampler(n_prototypes, search=search, features="fourier", n_features=16, random_state=0).partial_fit(DATA)
-    assert (stream_module.drain(sampler._state).reservoir.tree is not None) == tree
+    assert (stream_module.drain(sampler._now.state).reservoir.tree is not None) == tree
 
 
 def test_far_more_criticisms_than_rows_take_no_room():

@@ -5,6 +5,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Integers = npt.NDArray[np.int64]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
@@ -34,3 +35,22 @@ def best(z: Floats, left: Floats, floor: Floats, by_variance: bool, tie: float) 
             if value >= bar:
                 return i
     return -1
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
+def close(z: Floats, left: Floats, floor: Floats, by_variance: bool, error: float) -> Integers:
+    """Return the candidates that may have the largest z^2 / left (or |z|), if each z is known within an error only."""
+    least = -1.0
+    for i in range(z.size):
+        if left[i] > floor[i]:
+            size = max(abs(z[i]) - error, 0.0)
+            least = max(least, size * size / left[i] if by_variance else size)
+    found = np.empty(z.size, dtype=np.int64)
+    count = 0
+    for i in range(z.size):
+        if left[i] > floor[i]:
+            size = abs(z[i]) + error
+            if (size * size / left[i] if by_variance else size) >= least:
+                found[count] = i
+                count += 1
+    return found[:count]

@@ -23,7 +23,7 @@ from supersample.cli.options import (
 )
 from supersample.cli.output import say, tell, tell_json, text_table
 from supersample.cli.rows import rows_file, write_rows
-from supersample.cli.runner import load, run
+from supersample.cli.runner import is_data, load, run
 
 __all__ = ["summarize"]
 
@@ -44,6 +44,9 @@ __all__ = ["summarize"]
 @click.option("--time", metavar="COLUMN", help="The column that says when rows happened, for --half-life.")
 @click.option(
     "--half-life", metavar="ROWS|DURATION", callback=number_or_text, help="Rows lose half of their weight in this: 10000, 7d."
+)
+@click.option(
+    "--target", metavar="FILE", help="Match the rows of this data file, or of this saved summary, and not the source itself."
 )
 @seed
 @click.option("--like", type=click.Path(), metavar="FILE", help="Encode as this summary does, to compare or merge the two.")
@@ -73,6 +76,7 @@ def summarize(
       supersample summarize orders.csv --type zip=category --ignore note --label churned
       supersample summarize orders.parquet --rows chosen.csv
       supersample summarize events.parquet --time when --half-life 7d
+      supersample summarize pool.parquet --target wanted.parquet -p 1000 --rows chosen.csv
     """
     quiet = options.pop("quiet")
     _refuse_equal({"--output": output, "--rows": rows, "--report": page, "--checkpoint": options["checkpoint"]})
@@ -119,6 +123,8 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     settings |= {name: options[name] for name in names if options.get(name) is not None}
     if options["seed"] is not None:
         settings["random_state"] = options["seed"]
+    if options["target"] is not None:
+        settings["target"] = options["target"] if is_data(options["target"]) else load(options["target"], "--target")
     if options["like"] is not None:
         settings["like"] = load(options["like"], "--like")
     return settings

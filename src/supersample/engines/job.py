@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from supersample.engines.partition_tasks import packed, spread_rows, warm_up
+from supersample.engines.partition_tasks import gathered_rows, packed, spread_rows, warm_up
 from supersample.errors import InputError, InputTypeError
 from supersample.summary.state import Request, WarmUp
 from supersample.summary.summarizing import Options
@@ -30,6 +30,7 @@ class Job:
     request: Request
     like: WarmUp | None
     progress: bool
+    asked: Options
 
     def begin(self, parts: Parts, label: str) -> bytes:
         """Return the empty state that every partition starts from; with like=, no row is read for it."""
@@ -37,7 +38,9 @@ class Job:
             return packed(self.like)
         weight = self.request.weight
         tables = spread_rows(parts.count, lambda indices, most: parts.heads(indices, most, weight))
-        return warm_up(tables, self.request, label)
+        if self.asked.target is None:
+            return warm_up(tables, self.request, label)
+        return packed(self.asked.aimed(gathered_rows(tables, self.request, label), self.request))
 
 
 def job_of(options: Mapping[str, Any]) -> Job:
@@ -55,5 +58,5 @@ def job_of(options: Mapping[str, Any]) -> Job:
     asked = Options.of(options)
     if options["like"] is not None:
         state = asked.empty_like(options["like"], options["random_state"])
-        return Job(state.request, state, options["progress"])
-    return Job(asked.request(options["random_state"]), None, options["progress"])
+        return Job(state.request, state, options["progress"], asked)
+    return Job(asked.request(options["random_state"]), None, options["progress"], asked)

@@ -7,6 +7,7 @@ result depends only on the partitions and their order, never on which worker run
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import reduce
 from typing import Any, TypeVar
 
 import pyarrow as pa
@@ -14,7 +15,8 @@ import pyarrow.compute as pc
 
 from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
-from supersample.records.sources import open_source, without
+from supersample.records.sources import Source, open_source, without
+from supersample.records.sources.schema import conform, promote
 from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE
 from supersample.summary import Summary
@@ -26,6 +28,7 @@ from supersample.summary.state_file import restore, store
 __all__ = [
     "failed",
     "finish",
+    "gathered_rows",
     "head",
     "label_of",
     "merge_parts",
@@ -140,6 +143,15 @@ def warm_up(tables: Mapping[int, pa.Table], request: Request, label: str) -> byt
             with naming(index):
                 states.gathered(request, [table], label)
         raise
+
+
+def gathered_rows(tables: Mapping[int, pa.Table], request: Request, label: str) -> Source:
+    """Return some rows of partitions, by index, as one source, without the columns that are dropped."""
+    if not tables:
+        raise InputError(f"source must have at least one row, got none from {label}")
+    schema = reduce(lambda left, right: promote(left, right, label), (table.schema for table in tables.values()))
+    batches = [conform(batch, schema, label) for table in tables.values() for batch in table.combine_chunks().to_batches()]
+    return without(open_source(pa.Table.from_batches(batches, schema)), request.options.drop)
 
 
 def packed(state: State) -> bytes:

@@ -380,7 +380,7 @@ def _options(given: dict[str, Any]) -> Options:
     """Return the options of summaries; refuse names that `summarize` does not have."""
     known = {field.name: field.default for field in fields(Options)}
     for name in given:
-        if name not in known or name in ("time", "half_life"):
+        if name not in known or name in ("time", "half_life", "target"):
             told = did_you_mean(name, list(known))
             raise InputTypeError(f"History takes the options of summarize, and {name!r} is none that it can use{told}")
     return Options.of(known | given)

@@ -14,6 +14,7 @@ from supersample._products import RowProduct
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
 from supersample._typing import Floats, Indices, Reals
 from supersample.kernels.base import Kernel
+from supersample.kernels.radial import Gaussian
 from supersample.kernels.stationary import WIDEST_BY_DIFFERENCES, Stationary
 
 __all__ = ["Columns", "SingleGram", "Singles", "single_against"]
@@ -124,6 +125,37 @@ class SingleGram:
             return added
 
         # A few rows of tiles at a time: the results of all of them would take memory of order N^2.
+        for batch in cut(len(tiles), _BATCH):
+            for row, added in enumerate(map_blocks(work, list(range(batch.start, batch.stop))), start=batch.start):
+                z[tiles[row].start :] += added
+        return z
+
+    def embed_all(self, weights: Floats) -> Floats:
+        """Return sum_j weights_j k(x, y_j) over all points, for all of them, where products give their distances.
+
+        As `embed_own`, without copies, and for the Gaussian kernel without storing kernel values; rounded otherwise.
+        """
+        assert isinstance(self.kernel, Stationary)
+        assert self.scaled is not None
+        assert self.norms is not None
+        kernel, scaled, norms, tiles = self.kernel, self.scaled, self.norms, cut(weights.size, _TILE)
+        z = np.zeros(weights.size)
+
+        def work(row: int) -> Floats:
+            mine, start = tiles[row], tiles[row].start
+            left, added = scaled[mine] * np.float32(-2.0), np.zeros(weights.size - start)
+            nothing = np.empty(_TILE)
+            for tile in tiles[row:]:
+                values: Singles = np.matmul(left, scaled[tile].T, dtype=np.float32)
+                below = nothing[: values.shape[1]] if tile is mine else added[tile.start - start : tile.stop - start]
+                if type(kernel) is Gaussian:
+                    sums = (norms[mine], norms[tile], weights[mine], weights[tile], added[: len(values)], below)
+                    singles.gaussian_sums(values, *sums)
+                else:
+                    _finish(kernel, norms[mine], norms[tile], values)
+                    singles.both_sums(values, weights[mine], weights[tile], added[: len(values)], below)
+            return added
+
         for batch in cut(len(tiles), _BATCH):
             for row, added in enumerate(map_blocks(work, list(range(batch.start, batch.stop))), start=batch.start):
                 z[tiles[row].start :] += added

@@ -108,6 +108,7 @@ class SummaryView:
     notes: tuple[NoteGroup, ...]
     sample: str
     n_rows: int
+    has_target: bool
     is_weighted: bool
     distributions: tuple[Distribution, ...]
     not_charted: str
@@ -136,7 +137,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         source=clean(summary.source, 120),
         headline=headline,
         meaning=meaning,
-        facts=_facts(parts, summary.n_seen),
+        facts=_facts(parts, summary.n_seen, summary.n_target),
         prototypes=prototypes,
         criticisms=criticisms,
         map=_map(summary, parts, plane, coordinates),
@@ -146,6 +147,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         notes=note_groups(notes),
         sample=parts.sample,
         n_rows=summary.n_seen,
+        has_target=summary.n_target is not None,
         is_weighted=any(column.kind == "weight" for column in summary.columns),
         distributions=charts,
         not_charted=not_charted,
@@ -159,10 +161,12 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
 
 def headline_of(summary: Summary, n_prototypes: int) -> tuple[str, str]:
     """Say how many rows represent how many, how good they are, and what the measure of that means."""
-    good = said_as_good_as(summary.as_good_as, n_prototypes, summary.n_seen)
+    n_target = summary.n_target
+    good = said_as_good_as(summary.as_good_as, n_prototypes, summary.n_seen if n_target is None else n_target)
+    measured = summary.mmd, summary.mmd_error, summary.random_mmd
     return (
-        words.headline(n_prototypes, summary.n_seen, good),
-        words.meaning(n_prototypes, summary.n_seen, summary.mmd, summary.mmd_error, summary.random_mmd),
+        words.headline(n_prototypes, summary.n_seen, good, n_target),
+        words.meaning(n_prototypes, summary.n_seen, *measured, n_target=n_target),
     )
 
 
@@ -218,11 +222,12 @@ def why_shown(criticism: Mapping[str, Any], rows: Sequence[int]) -> str:
     )
 
 
-def _facts(parts: Parts, n_seen: int) -> tuple[Fact, ...]:
+def _facts(parts: Parts, n_seen: int, n_target: int | None) -> tuple[Fact, ...]:
+    rest = "the rest" if n_target is None else "the target"
     return (
         Fact("rows seen" if n_seen != 1 else "row seen", words.count(n_seen)),
         Fact("columns", words.count(len(parts.kinds))),
-        Fact("prototypes", words.count(len(parts.prototypes)), "real rows that stand for the rest"),
+        Fact("prototypes", words.count(len(parts.prototypes)), f"real rows that stand for {rest}"),
         Fact("criticisms", words.count(len(parts.criticisms)), "real rows that the prototypes do not show"),
     )
 
@@ -285,6 +290,7 @@ def _line(column: ColumnNote) -> ColumnLine:
 
 def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
     width = sum(column.width for column in summary.columns)
+    whole, shares = ("the data", "the shares of rows, ") if summary.n_target is None else ("the target", "")
     facts = [
         Fact(
             "Kernel",
@@ -298,8 +304,8 @@ def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
             "of the prototypes with their weights, judged by features kept from the choice",
         ),
         Fact("MMD of equal weights", words.amount(summary.uniform_mmd), "all prototypes counting alike"),
-        Fact("MMD of random rows", words.amount(summary.random_mmd), "as many rows, drawn uniformly from the data"),
-        Fact("Background", sample, "behind the map, the shares of rows, and which columns go together"),
+        Fact("MMD of random rows", words.amount(summary.random_mmd), f"as many rows, drawn uniformly from {whole}"),
+        Fact("Background", sample, f"behind the map, {shares}and which columns go together"),
     ]
     try:
         bound = summary.bound()

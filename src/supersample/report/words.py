@@ -107,20 +107,28 @@ def listed(names: list[str], most: int = 5, *, more: bool = False) -> str:
     return " and ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
 
 
-def headline(rows: int, n_seen: int, good: str) -> str:
-    """Say how many rows represent how many, and how many random rows are as good; `good` is empty if that is not known."""
+def headline(rows: int, n_seen: int, good: str, n_target: int | None = None) -> str:
+    """Say how many rows represent how many, and how many random rows are as good; `good` is empty if that is not known.
+
+    n_target: the rows of the target that they are to match, if they are not to match those seen.
+    """
+    if n_target is not None:
+        stand = count(rows, "row stands", "rows stand")
+        return f"{stand} for a target of {count(n_target, 'row')}, chosen from {count(n_seen)}{good and f', {good}'}."
     if rows >= n_seen:
         return f"All {count(n_seen, 'row')} are here: there was nothing to leave out."
     return f"{count(rows, 'row stands', 'rows stand')} for {count(n_seen)}{good and f', {good}'}."
 
 
-def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float) -> str:
+def meaning(rows: int, n_seen: int, mmd: float, error: float, random_mmd: float, *, n_target: int | None = None) -> str:
     """Give the measure behind the headline, and explain it to a reader who does not know it."""
-    against = f", against {amount(random_mmd)} for {count(rows, 'row')} drawn at random" if math.isfinite(random_mmd) else ""
-    measured = f"MMD {certified(mmd, error)}{against if rows < n_seen else ''}. " if math.isfinite(mmd) else ""
+    whole, drawn = ("data", "") if n_target is None else ("target", " from the target")
+    known = math.isfinite(random_mmd) and (rows < n_seen or n_target is not None)
+    against = f", against {amount(random_mmd)} for {count(rows, 'row')} drawn at random{drawn}" if known else ""
+    measured = f"MMD {certified(mmd, error)}{against}. " if math.isfinite(mmd) else ""
     return (
         f"{measured}MMD, the maximum mean discrepancy, is the most by which an average over these rows can differ from the "
-        "same average over all of the data, for smooth quantities of size one. At 0, no such average tells them apart."
+        f"same average over all of the {whole}, for smooth quantities of size one. At 0, no such average tells them apart."
     )
 
 

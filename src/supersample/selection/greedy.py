@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 from scipy import linalg
 
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats, Indices, Reals
 
-__all__ = ["first_best", "greedy_criticisms", "greedy_prototypes", "herding_gain"]
+__all__ = ["first_best", "first_settled", "greedy_criticisms", "greedy_prototypes", "herding_gain"]
 
 #: Values whose difference is below this share of the terms that they are sums of are equal up to rounding.
 _TIE = 1e-12
@@ -39,6 +39,24 @@ def first_best(values: Floats, scale: float, labels: Indices | None = None) -> i
     return int(ties[np.argmin(labels[ties])])
 
 
+def first_settled(values: Floats, scale: float, error: float, exact: Callable[[Indices], Floats]) -> int:
+    """Return the place of the largest value as `first_best` does, where values are known within an error only.
+
+    exact: computes the values of some candidates exactly; called for those that the error leaves in question.
+    """
+    best = first_best(values, scale)
+    known = np.empty(0, dtype=np.int64)
+    while error > 0.0 and best >= 0:
+        close = np.flatnonzero(values >= values[best] - 2.0 * error)
+        fresh = np.setdiff1d(close, known)
+        if close.size == 1 or fresh.size == 0:
+            break
+        values[fresh] = exact(fresh)
+        known = np.union1d(known, fresh)
+        best = first_best(values, scale)
+    return best
+
+
 def herding_gain(z: Floats, sums: Floats, diagonal: Floats, n: int) -> Floats:
     """Return how much each candidate x, as point n + 1, lowers the MMD of equal weights, up to terms that x does not change.
 
@@ -51,12 +69,19 @@ def herding_gain(z: Floats, sums: Floats, diagonal: Floats, n: int) -> Floats:
     return values
 
 
-def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: Floats, count: int) -> tuple[Indices, Floats]:
+def greedy_prototypes(
+    column: Callable[[int], Floats],
+    means: Floats,
+    diagonal: Floats,
+    count: int,
+    foretold: Callable[[int, Floats, int, Floats], Reals] | None = None,
+) -> tuple[Indices, Floats]:
     """Choose prototypes one by one, each raising J most; return them and the sum of their kernel columns.
 
     J(S) = 2/|S| sum_{j in S} z_j - 1/|S|^2 sum_{j, l in S} k(x_j, x_l) (eq. 2), with z the column means, is -MMD^2 up to a
-    constant: this is herding (`herding_gain`). column(i): k(x_j, x_i) for all j. O(N) for each step beside the column; ties go
-    to the lowest index.
+    constant: this is herding (`herding_gain`). column(i): k(x_j, x_i) for all j. foretold(i, sums, n, taken): the same, given
+    the sum of the columns of the n points before and what is added to gains, -inf for points taken. O(N) for each step beside
+    the column; ties go to the lowest index.
     """
     sums = np.zeros(means.size)
     taken = np.zeros(means.size)
@@ -67,8 +92,8 @@ def greedy_prototypes(column: Callable[[int], Floats], means: Floats, diagonal: 
         values += taken
         best = first_best(values, 0.5 * (step + 1.0) * scale)  # ties are those of J, which is 2/|S| times the gain
         chosen[step] = best
+        sums += column(best) if foretold is None else foretold(best, sums, step, taken)
         taken[best] = -np.inf
-        sums += column(best)
     return chosen, sums
 
 

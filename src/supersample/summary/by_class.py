@@ -1,5 +1,6 @@
 """Rows with labels: how many rows each class has in a subset, and the rows of any kind of table at given places."""
 
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -7,13 +8,60 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from supersample._typing import Indices
-from supersample.errors import InputError, MismatchError
+from supersample._validation import check_count
+from supersample.errors import InputError, InputTypeError, MismatchError
 
-__all__ = ["divide", "places_of_classes", "taken"]
+__all__ = ["chosen_by_class", "divide", "taken"]
 
 
-def places_of_classes(y: Any, n: int) -> list[Indices]:
-    """Return the places of the rows of each class, classes in sorted order; refuse what are not the classes of n rows."""
+def chosen_by_class(y: Any, n: int, total: Any, quotas: Any, choose_from: Callable[[Indices, int, int], Indices]) -> Indices:
+    """Return rows of each class, in order: in proportion to their counts, or as many as `quotas` says.
+
+    choose_from: chooses so many of the rows at some places, for the class of this number.
+    """
+    classes, places = _places_of_classes(y, n)
+    counts = np.array([each.size for each in places])
+    sizes = _shared(check_count(total, "n_prototypes"), n, counts) if quotas is None else _given(quotas, classes, counts)
+    chosen = [
+        choose_from(rows, int(size), place) for place, (rows, size) in enumerate(zip(places, sizes, strict=True)) if size > 0
+    ]
+    return np.sort(np.concatenate(chosen))
+
+
+def _shared(wanted: int, n: int, counts: Indices) -> Indices:
+    if wanted < counts.size:
+        raise InputError(
+            f"n_prototypes must be at least the number of classes of y, {counts.size}, so that each is represented, got "
+            f"{wanted}; ask for more rows, or join classes"
+        )
+    return divide(min(wanted, n), counts)
+
+
+def _given(quotas: Any, classes: npt.NDArray[Any], counts: Indices) -> Indices:
+    """Return the number of rows of each class that a mapping gives; refuse what the classes do not have."""
+    if not isinstance(quotas, Mapping):
+        raise InputTypeError(
+            f"quotas must be a mapping of classes to numbers of rows, such as {{'a': 10, 'b': 5}}, got "
+            f"{type(quotas).__name__}; None divides n_prototypes in proportion"
+        )
+    known = [each.item() if isinstance(each, np.generic) else each for each in classes]
+    unknown, missing = [each for each in quotas if each not in known], [each for each in known if each not in quotas]
+    if unknown or missing:
+        what = f"has {unknown[0]!r}, which is no class of y" if unknown else f"has no number for class {missing[0]!r} of y"
+        raise InputError(f"quotas {what}; give each class its number of rows, 0 for none")
+    sizes = np.array([check_count(quotas[each], f"quotas[{each!r}]", minimum=0) for each in known], dtype=np.int64)
+    if (sizes > counts).any():
+        place = int(np.argmax(sizes > counts))
+        raise InputError(
+            f"quotas asks for {sizes[place]} rows of class {known[place]!r}, which has {counts[place]}; ask for fewer"
+        )
+    if not sizes.any():
+        raise InputError("quotas must ask for at least one row, got 0 for every class")
+    return sizes
+
+
+def _places_of_classes(y: Any, n: int) -> tuple[npt.NDArray[Any], list[Indices]]:
+    """Return the classes, sorted, and the places of the rows of each; refuse what are not the classes of n rows."""
     labels: npt.NDArray[Any] = np.asarray(y)
     if labels.ndim != 1:
         raise InputError(f"y must have one dimension, the class of each row, got shape {labels.shape}; pass one label a row")
@@ -24,9 +72,9 @@ def places_of_classes(y: Any, n: int) -> list[Indices]:
             f"y must hold the class of each row, got {labels.dtype} values that are none; pass whole numbers, truth values or "
             f"text, without missing ones; cut other numbers into classes first"
         )
-    classes = np.unique(labels, return_inverse=True)[1]
+    found, classes = np.unique(labels, return_inverse=True)
     order = np.argsort(classes, kind="stable")
-    return np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
+    return found, np.split(order, np.flatnonzero(np.diff(classes[order])) + 1)
 
 
 def _are_classes(labels: npt.NDArray[Any]) -> bool:

@@ -18,6 +18,7 @@ from supersample._typing import RandomState
 from supersample.errors import InputError, MismatchError
 from supersample.records.encoding import ColumnOptions
 from supersample.records.sources import Source
+from supersample.selection.stream.aim import Aim
 from supersample.summary.state import State, WarmUp
 from supersample.summary.state_file import restore, store
 
@@ -139,7 +140,12 @@ def fingerprint(given: Source, state: WarmUp, random_state: RandomState) -> dict
         **({} if settings.half_life is None else {"half_life": settings.half_life}),
         "random_state": [settings.seed.entropy, *settings.seed.path] if repeats else None,
         "like": None if alike is None else hashlib.sha256(alike.encode()).hexdigest(),
+        **({} if state.aim is None else {"target": _digest_of(state.aim)}),
     }
+
+
+def _digest_of(aim: Aim) -> str:
+    return hashlib.sha256(aim.points.tobytes() + aim.moments.sums().tobytes()).hexdigest()
 
 
 def _digest(batch: pa.RecordBatch) -> str:

@@ -13,11 +13,12 @@ from supersample._text import about, amount, plural
 from supersample.profile import ColumnProfile, Counted
 from supersample.profile.frequent import LONGEST
 from supersample.profile.wording import distinct_text
-from supersample.records.encoding import ColumnNote
+from supersample.records.encoding import NOT_IN_TARGET, ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.records.encoding.values import is_numeric
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.depending import dependence_told, drained
+from supersample.summary.outcome import Outcome
 from supersample.summary.state import Running
 
 __all__ = ["Note", "grouped", "notes_of", "told"]
@@ -36,6 +37,8 @@ _BETWEEN = 0.5
 _NORMAL_QUARTILES = 1.349
 #: Quantiles are this near to the values that they are of, as a share.
 _ALIKE = 0.02
+#: From this share of the target that the source has nothing like, it is said to be out of reach.
+_OUT_OF_REACH = 0.01
 _LABELS = frozenset({"label", "target", "class", "y", "outcome", "churn", "churned"})
 #: Examples in a note.
 _SHOWN = 3
@@ -93,8 +96,11 @@ class _Column(NamedTuple):
     scaled: Number | None
 
 
-def notes_of(state: Running) -> tuple[Note, ...]:
-    """Return what there is to say about a table, what concerns the result most first. Empty without a profile."""
+def notes_of(state: Running, outcome: Outcome | None = None) -> tuple[Note, ...]:
+    """Return what there is to say about a table, what concerns the result most first.
+
+    outcome: that of a summary with a target, of which it says how much the table can match.
+    """
     if state.profile is None:
         return (Note("no profile", None, "the summary was saved by an earlier version, which did not profile the rows"),)
     scaled = {block.name: block for block in state.encoding.blocks if isinstance(block, Number)}
@@ -103,6 +109,7 @@ def notes_of(state: Running) -> tuple[Note, ...]:
     columns = [_Column(each, notes[each.name], scaled.get(each.name)) for each in whole.columns]
     read = [note for column in columns for note in _stored_as_text(state, column)]
     return (
+        *(() if outcome is None else _target(state, outcome)),
         *_unlike_first_rows(state, columns),
         *_other_values(columns),
         *(note for note in read if note.kind == "read in part"),
@@ -118,6 +125,32 @@ def notes_of(state: Running) -> tuple[Note, ...]:
         *_vectors(columns),
         *(note for column in columns for note in _of_column(column)),
     )
+
+
+def _target(state: Running, outcome: Outcome) -> Iterator[Note]:
+    """Say how near the rows come to the target, and how much of it the source has nothing like."""
+    reach = outcome.reach
+    if reach is None:
+        return
+    yield Note(
+        "target", None,
+        f"the rows are chosen to match a target of {plural(reach.n_rows, 'row')}: all rows of the source together have MMD "
+        f"{reach.source_mmd:.3g} to it, the chosen ones {outcome.mmd:.3g}",
+    )  # fmt: skip
+    looked = f"{plural(reach.looked_at, 'row')} of the source, weighted to match the target,"
+    if reach.beyond >= _OUT_OF_REACH:
+        yield Note(
+            "out of reach", None,
+            f"about {_percent(reach.beyond)} of the target is out of reach: {looked} give less than half of the mass that it "
+            f"has there",
+        )  # fmt: skip
+    else:
+        yield Note("within reach", None, f"{looked} give at least half of its mass nearly everywhere where it has any")
+    lacking = [note.name for note in state.encoding.notes if note.note == NOT_IN_TARGET]
+    if lacking:
+        more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
+        text = f"{', '.join(lacking[:_NAMED])}{more}: the target does not have them, so they take no part in the choice of rows"
+        yield Note("not in the target", None, text)
 
 
 def _decay(state: Running) -> Iterator[Note]:
@@ -145,7 +178,9 @@ def _decay(state: Running) -> Iterator[Note]:
 
 
 def _unlike_first_rows(state: Running, columns: list[_Column]) -> Iterator[Note]:
-    """Say where all rows look unlike those that scales were learned from."""
+    """Say where all rows look unlike those that scales were learned from; a target may well be unlike the source."""
+    if state.stream.aim is not None:
+        return
     for profile, _, block in columns:
         if block is None or block.kind != "number" or block.knee is None:
             continue
@@ -221,7 +256,7 @@ def _stored_as_text(state: Running, column: _Column) -> Iterator[Note]:
 def _left_out(columns: list[_Column]) -> Iterator[Note]:
     """Say which columns take no part in the choice of rows, and why."""
     for profile, note, _ in columns:
-        if not note.used and note.kind not in ("weight", "time") and note.note and profile.count:
+        if not note.used and note.kind not in ("weight", "time") and note.note not in ("", NOT_IN_TARGET) and profile.count:
             yield Note(
                 "id" if note.kind == "id" else "left out", profile.name, f"{note.note}; it takes no part in the choice of rows"
             )

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supersample._checks import FURTHEST, ROUNDING, require
-from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, stored
+from supersample._stored import FLOATS, INDICES, INTEGER, NUMBER, instance_of, optional, stored
 from supersample._text import plural
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
@@ -15,6 +15,7 @@ from supersample.selection.pool import kernel_block
 from supersample.selection.stream import background
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.missed_and_rare import KINDS
+from supersample.summary.reach import Reach, reach_of
 
 __all__ = ["MmdPoint", "Outcome", "measure", "outcome_of", "said_as_good_as", "said_error"]
 
@@ -46,8 +47,9 @@ class MmdPoint:
     {
         "prototypes": INDICES, "weights": FLOATS, "shares": FLOATS, "criticisms": INDICES, "kinds": INDICES, "witness": FLOATS,
         "nearest": INDICES, "criticism_shares": FLOATS, "background": INDICES, "background_shares": FLOATS, "mmd": NUMBER,
-        "error": NUMBER, "uniform_mmd": NUMBER, "random_mmd": NUMBER, "energy": NUMBER,
+        "error": NUMBER, "uniform_mmd": NUMBER, "random_mmd": NUMBER, "energy": NUMBER, "reach": optional(instance_of(Reach)),
     },
+    later={"reach": None},
 )  # fmt: skip
 @dataclass(frozen=True)
 class Outcome:
@@ -55,6 +57,8 @@ class Outcome:
 
     weights: those of the prototypes in averages. shares: the share of the data nearest to each. kinds: of the criticisms, an
     index into `missed_and_rare.KINDS`. nearest: an index into the prototypes. uniform_mmd: the MMD of equal weights.
+    reach: how much of its target the source can match. With one, shares, MMDs and energy are of the target; without, of the
+    source. The background is always the source's.
     """
 
     prototypes: Indices
@@ -72,11 +76,17 @@ class Outcome:
     uniform_mmd: float
     random_mmd: float
     energy: float
+    reach: Reach | None = None
 
     def as_good_as(self, n_seen: int) -> float:
-        """Return how many rows drawn at random have the same MMD on average; NaN if that is not known."""
+        """Return how many rows drawn at random have the same MMD on average; NaN if that is not known.
+
+        They are drawn from the target, if there is one, and else from the `n_seen` rows of the source.
+        """
         shares = self.background_shares
         replaced = bool(shares.min() != shares.max())  # then the random rows were drawn by weight, with replacement
+        if self.reach is not None:
+            n_seen, replaced = self.reach.n_rows, self.reach.weighted
         return equal_random_rows(self.mmd, self.random_mmd, self.prototypes.size, n_seen, replaced=replaced)
 
     def check(self, held: Stream, positions_held: Indices) -> None:
@@ -108,6 +118,9 @@ class Outcome:
         for mmd in (self.mmd, self.uniform_mmd):
             MmdPoint(held.n_seen, mmd, self.error, self.random_mmd).check(float(np.sqrt(k0)))
         require(0 <= self.energy <= 1.0 + 1e-3, "the energy is no share")
+        require((self.reach is None) == (held.aim is None), "the outcome has another target than the stream")
+        if self.reach is not None:
+            self.reach.check(float(np.sqrt(k0)))
 
 
 @one_blas_thread()
@@ -117,7 +130,7 @@ def outcome_of(state: Stream) -> Outcome | None:
     if selected is None:
         return None
     plan, sample, rows = selected.plan, selected.background, selected.rows
-    shares = sample.shares()
+    shares, drawn = sample.shares(), selected.drawn
     nearest = kernel_block(plan.kernel, sample.rows.points, rows.points).argmax(axis=1)
     certificate = certify(plan.held_out, selected.held_out, rows.points, selected.weights, selected.control)
     uniform = certify(plan.held_out, selected.held_out, rows.points, equal_weights(len(rows)), selected.control)
@@ -130,8 +143,8 @@ def outcome_of(state: Stream) -> Outcome | None:
         witness=selected.witness,
         nearest=selected.nearest,
         criticism_shares=selected.shares,
-        background=sample.rows.positions,
-        background_shares=shares,
+        background=drawn.rows.positions,
+        background_shares=drawn.shares(),
         mmd=certificate.mmd,
         error=certificate.error,
         uniform_mmd=uniform.mmd,
@@ -139,6 +152,7 @@ def outcome_of(state: Stream) -> Outcome | None:
             plan.held_out, selected.held_out, sample.rows.points, shares, len(rows), state.settings.seed
         ),
         energy=captured_energy(plan.feature_map, sample.rows.points, shares),
+        reach=reach_of(stream.drain(state), rows),
     )
 
 
@@ -148,11 +162,10 @@ def measure(state: Stream) -> MmdPoint | None:
     held = state.reservoir.rows
     if state.plan is None or len(held) == 0:
         return None
-    certificate = certify(state.plan.held_out, state.held_out, held.points, equal_weights(len(held)))
-    sample = background.settled(state.background, state.settings.n_background)
-    drawn = random_baseline(
-        state.plan.held_out, state.held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed
-    )
+    whole, _, held_out = state.matched
+    certificate = certify(state.plan.held_out, held_out, held.points, equal_weights(len(held)))
+    sample = background.settled(whole, state.settings.n_background)
+    drawn = random_baseline(state.plan.held_out, held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed)
     return MmdPoint(state.n_seen, certificate.mmd, certificate.error, drawn)
 
 

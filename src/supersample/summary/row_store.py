@@ -74,4 +74,5 @@ def held_points(state: Stream, positions: Indices) -> Floats:
 
 def _held(state: Stream) -> list[Rows]:
     parts = [state.pending, state.reservoir.rows, state.criticisms.rows, state.rare.rows, state.background.kept.rows]
-    return parts + [each.rows for each in state.background.waiting]
+    near = () if state.near is None else (state.near.sample.kept, *state.near.sample.waiting)
+    return parts + [each.rows for each in (*state.background.waiting, *near)]

@@ -1,5 +1,6 @@
 """SuperSampler: the stream with scikit-learn's conventions."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Literal, Self
@@ -12,28 +13,31 @@ from sklearn.utils.validation import check_is_fitted
 from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._random import as_seed
-from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
+from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
-from supersample.discrepancy.bounds import Judged, checked_bound
-from supersample.discrepancy.certificate import Certificate, captured_energy, certify, equal_weights, random_baseline
+from supersample.discrepancy.bounds import checked_bound
 from supersample.embedding.decay import check_times
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
 from supersample.errors import InputError, InputTypeError, MismatchError
-from supersample.features import FeatureMap, FeaturesLike
-from supersample.kernels import Kernel, KernelLike
+from supersample.features import FeaturesLike
+from supersample.kernels import KernelLike
+from supersample.measures import Measure
 from supersample.records.names import check_names
 from supersample.selection import stream
 from supersample.selection.stream import merging
-from supersample.selection.stream.lifecycle import Selected, Stream
-from supersample.selection.stream.missed_and_rare import KINDS
+from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import HELD_OUT, Settings, settings_of
 from supersample.selection.stream.rows import Rows
-from supersample.summary.by_class import divide, places_of_classes, taken
+from supersample.summary.aiming import started
+from supersample.summary.by_class import chosen_by_class, taken
+from supersample.summary.readings import Readings
+from supersample.summary.sampled import Sampled
+from supersample.summary.summary import Summary
 
 __all__ = ["SuperSampler"]
 
 
-class SuperSampler(BaseEstimator):  # type: ignore[misc]
+class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     """Keep the M real points whose mean embedding is nearest to that of all rows seen, in one pass.
 
     Algorithm 2 of Paige, Sejdinovic and Wood 2016. A row may replace a held point if that reduces the maximum mean discrepancy
@@ -59,12 +63,20 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         2016), or "auto", the faster one.
     half_life: in how many rows a row loses half of its weight, or in which duration ("7d"), if rows come with `time`; None:
         all rows count alike. `effective_rows_` says how many rows the decayed ones are worth.
+    target: what the prototypes are to match in place of the rows: other rows, a measure (`ss.measures`), or a Summary, for the
+        rows that it has seen. Bandwidth and features are then the target's, and so is what mmd_, random_mmd_ and `bound` speak
+        of. Rows of X are still what is chosen from.
+    include: points that were chosen before, such as rows that have labels already. They count beside the prototypes, which are
+        chosen to complete them; n_prototypes, prototypes_ and weights_ are without them, mmd_ is of all of them together.
+    min_distance: no two prototypes are nearer to each other than this, or to a point of `include`, in the units of X. There are
+        fewer than n_prototypes if no such rows are left among those that are kept for the second look.
     random_state: an int makes results repeat.
 
     Attributes
     ----------
     prototypes_: the points kept, in the order of the stream, and prototype_indices_: their positions in it.
-    weights_: their weights in averages, positive and of sum one.
+    weights_: their weights in averages, positive and of sum one; with `include`, include_weights_ are those of its points, and
+        the sum is that of both.
     criticisms_, criticism_indices_: the same for the criticisms: missed groups, the largest first, then the rarest points,
         and no others, so there may be fewer than n_criticisms; with a regularizer, those with the largest |witness| first.
     criticism_kind_: "missed", "rare", or "witness" with a regularizer.
@@ -94,11 +106,6 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
 
     """
 
-    n_features_in_: int
-    feature_names_in_: npt.NDArray[Any]
-    _state: Stream
-    _selected: Selected | None
-    _single: bool
     sample_indices_: Indices
 
     def __init__(
@@ -106,6 +113,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         n_prototypes: int = 100,
         n_criticisms: int = 0,
         *,
+        target: "Measure | Summary | PointsLike | None" = None,
+        include: PointsLike | None = None,
+        min_distance: float | None = None,
         kernel: KernelLike = "gaussian",
         bandwidth: Any = "median",
         features: FeaturesLike = "auto",
@@ -118,6 +128,9 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     ) -> None:
         self.n_prototypes = n_prototypes
         self.n_criticisms = n_criticisms
+        self.target = target
+        self.include = include
+        self.min_distance = min_distance
         self.kernel = kernel
         self.bandwidth = bandwidth
         self.features = features
@@ -140,13 +153,13 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
     ) -> Self:
         """Forget all rows seen before and take in X. y is ignored, as scikit-learn requires."""
         fresh = type(self)(**self.get_params(deep=False)).partial_fit(X, y, sample_weight, log_weight=log_weight, time=time)
-        if fresh._state.n_seen and not stream.has_weight(fresh._state):
+        state = fresh._now.state
+        if state.n_seen and not stream.has_weight(state):
             raise InputError(
-                f"sample_weight or log_weight must give at least one row a positive weight, got {fresh._state.n_seen} zeros; "
+                f"sample_weight or log_weight must give at least one row a positive weight, got {state.n_seen} zeros; "
                 f"leave it out to weigh all rows alike"
             )
-        kept = {name: value for name, value in vars(self).items() if name != "feature_names_in_"}
-        self.__dict__ = {**kept, **vars(fresh)}  # one step: after an interrupt, the rows are those seen before, or X
+        self._now = fresh._now  # one step: after an interrupt, the rows are those seen before, or X
         return self
 
     @one_at_a_time
@@ -165,28 +178,27 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         time: when each row happened, if `half_life` is a duration, or a number of the times' own unit. Rows may come late. A
         row without a time (NaN, NaT) counts as of now, and so does one far ahead of all others, until eight rows agree with it.
         """
-        names = check_names(X, self.__dict__.get("feature_names_in_"))
+        now = self.__dict__.get("_now")
+        names = check_names(X, None if now is None else now.names)
         points = check_points(X, "X")
-        expected = self.__dict__.get("n_features_in_", points.shape[1])
+        expected = points.shape[1] if now is None else now.state.width
         if points.shape[1] != expected:
             raise MismatchError(
                 f"X has {points.shape[1]} features, but SuperSampler is expecting {expected} features as input, as in the "
                 f"rows seen before; pass the same columns in the same order"
             )
         weights = _weights(sample_weight, log_weight, points.shape[0])
-        state = getattr(self, "_state", None) or stream.init(self._settings(by_time=time is not None), points.shape[1])
+        state = self._started(points.shape[1], by_time=time is not None) if now is None else now.state
         times = self._times(state.settings, time, points.shape[0])
         positions = np.arange(points.shape[0], dtype=np.int64)
         state = stream.update(state, Rows(points.astype(np.float64, copy=False), positions, *weights), times)
-        after: dict[str, Any] = {"n_features_in_": points.shape[1], "_state": state, "_selected": None}
-        after["_single"] = self.__dict__.get("_single", True) and points.dtype == np.float32
-        if names is not None and not hasattr(self, "_state"):
-            after["feature_names_in_"] = names
-        self.__dict__.update(after)  # one step: after an interrupt, all rows of X are taken in, or none
+        single = points.dtype == np.float32
+        # One step: after an interrupt, all rows of X are taken in, or none.
+        self._now = Sampled(state, names, single) if now is None else replace(now, state=state, single=now.single and single)
         return self
 
     @one_at_a_time
-    def fit_resample(self, X: Any, y: Any) -> tuple[Any, Any]:
+    def fit_resample(self, X: Any, y: Any, *, quotas: Mapping[Any, int] | None = None) -> tuple[Any, Any]:
         """Return n_prototypes rows of X with their labels, so that each class is represented by rows that are typical of it.
 
         The convention of imbalanced-learn: an array gives an array, a DataFrame a DataFrame, a list a list. `sample_indices_`
@@ -198,6 +210,7 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         Nothing of `fit` and `partial_fit` changes: prototypes_ and mmd_ are still of the rows that these took in.
 
         y: the class of each row: whole numbers, truth values or text.
+        quotas: how many rows of each class to return, by class, in place of n_prototypes in proportion.
 
         >>> import numpy as np
         >>> import supersample as ss
@@ -207,21 +220,20 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         >>> small.shape, (labels == "rare").sum()
         ((20, 2), np.int64(1))
         """
-        points = check_points(X, "X")
-        places = places_of_classes(y, points.shape[0])
-        wanted = check_count(self.n_prototypes, "n_prototypes")
-        if wanted < len(places):
+        if self.target is not None or self.include is not None:
             raise InputError(
-                f"n_prototypes must be at least the number of classes of y, {len(places)}, so that each is represented, got "
-                f"{wanted}; ask for more rows, or join classes"
+                "fit_resample needs a sampler without target and include, since classes are represented by their own rows; use "
+                "fit, or a sampler without them"
             )
-        sizes = divide(min(wanted, points.shape[0]), np.array([each.size for each in places]))
-        seed, params = as_seed(self.random_state).child("classes"), self.get_params(deep=False) | {"n_criticisms": 0}
-        chosen = []
-        for place, (rows, size) in enumerate(zip(places, sizes, strict=True)):
-            own = params | {"n_prototypes": int(size), "random_state": seed.child(place).sequence()}
-            chosen.append(rows[type(self)(**own).fit(points[rows]).prototype_indices_])
-        indices: Indices = np.sort(np.concatenate(chosen))
+        points = check_points(X, "X")
+        params = self.get_params(deep=False) | {"n_criticisms": 0}
+        seed = as_seed(self.random_state).child("classes")
+
+        def choose_from(rows: Indices, size: int, place: int) -> Indices:
+            own = params | {"n_prototypes": size, "random_state": seed.child(place).sequence()}
+            return rows[type(self)(**own).fit(points[rows]).prototype_indices_]
+
+        indices = chosen_by_class(y, points.shape[0], self.n_prototypes, quotas, choose_from)
         self.sample_indices_ = indices
         return taken(X, indices), taken(y, indices)
 
@@ -235,16 +247,13 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             raise InputTypeError(f"other must be a SuperSampler, got {type(other).__name__}")
         check_is_fitted(self)
         check_is_fitted(other)
-        if self.n_features_in_ != other.n_features_in_:
+        mine, theirs = self._held(), other._held()
+        if mine.state.width != theirs.state.width:
             raise MismatchError(
-                f"the two samplers have seen rows of {self.n_features_in_} and {other.n_features_in_} columns and cannot be "
-                f"merged"
+                f"the two samplers have seen rows of {mine.state.width} and {theirs.state.width} columns and cannot be merged"
             )
-        merged = self._empty_copy()
-        (mine, single), (theirs, also_single) = self._held(), other._held()
-        merged._state = merging.merge(mine, theirs)
-        merged._single = single and also_single
-        return merged
+        merged = merging.merge(mine.state, theirs.state)
+        return self._copy_with(Sampled(merged, mine.names, mine.single and theirs.single, merged.settings.stream))
 
     @one_at_a_time
     def empty_like(self, stream_index: int | None = None) -> "SuperSampler":
@@ -255,131 +264,17 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         by `empty_like` itself, and those made from it are 1, 2, ... by default.
         """
         check_is_fitted(self)
-        self._parts = self.__dict__.get("_parts", self._state.settings.stream) + 1
-        index = self._parts if stream_index is None else check_count(stream_index, "stream_index", minimum=0)
-        self._state = stream.fix_plan(self._state)
-        plan = self._state.plan
-        if plan is None:
+        fixed = stream.fix_plan(self._now.state)
+        if fixed.plan is None:
             raise InputError(
                 "there are no bandwidth and features to share yet: no row of positive weight was seen; call partial_fit first"
             )
-        other = self._empty_copy()
-        other._state = stream.init(replace(self._state.settings, stream=index), self.n_features_in_, plan)
-        other._single = True
-        return other
+        parts = self._now.parts + 1
+        index = parts if stream_index is None else check_count(stream_index, "stream_index", minimum=0)
+        self._now = replace(self._now, state=fixed, parts=parts)
+        empty = stream.init(replace(fixed.settings, stream=index), fixed.width, fixed.plan, aim=fixed.aim)
+        return self._copy_with(Sampled(empty, self._now.names, True, index))
 
-    @property
-    @one_at_a_time
-    def prototypes_(self) -> Points:
-        """The points kept."""
-        return self._as_given(self._require_selected().rows.points)
-
-    @property
-    def prototype_indices_(self) -> Indices:
-        """Their positions in the stream, counting from 0, rows of weight zero included."""
-        return self._require_selected().rows.positions.copy()
-
-    @property
-    def weights_(self) -> Floats:
-        """The weights of the prototypes in averages: at least a tenth of 1 / M each; 1 / M where nothing else was nearer."""
-        return self._require_selected().weights.copy()
-
-    @property
-    @one_at_a_time
-    def criticisms_(self) -> Points:
-        """The points that the prototypes do not show; copies are left out."""
-        return self._as_given(self._require_selected().criticisms.points)
-
-    @property
-    def criticism_indices_(self) -> Indices:
-        """Their positions in the stream."""
-        return self._require_selected().criticisms.positions.copy()
-
-    @property
-    def criticism_kind_(self) -> npt.NDArray[np.str_]:
-        """The kind of each criticism: "missed", "rare" or "witness"."""
-        return np.array(KINDS)[self._require_selected().kinds]
-
-    @property
-    def criticism_witness_(self) -> Floats:
-        """E k(x, .) less the prototypes' mean of k(s, .) at each criticism: positive where these have too little mass.
-
-        For missed and rare points, the mean is by `weights_`, and the prototypes' own mean witness is taken off.
-        """
-        return self._require_selected().witness.copy()
-
-    @property
-    def criticism_nearest_(self) -> Indices:
-        """The place in prototypes_ of the prototype nearest to each criticism."""
-        return self._require_selected().nearest.copy()
-
-    @property
-    def criticism_share_(self) -> Floats:
-        """The share of the data nearer to each criticism than to any prototype, estimated from the background sample."""
-        return self._require_selected().shares.copy()
-
-    @property
-    def n_seen_(self) -> int:
-        """Rows seen."""
-        check_is_fitted(self)
-        return self._state.n_seen
-
-    @property
-    def effective_rows_(self) -> float:
-        """(sum w)^2 / sum w^2: how many rows of equal weight tell as much as those seen."""
-        return self._require_selected().moments.effective_rows
-
-    @property
-    def mmd_(self) -> float:
-        """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows."""
-        return self._certificate().mmd
-
-    @property
-    def mmd_error_(self) -> float:
-        """Its standard error: MMD lies within two of them 95 times in 100. Of exact values, a bound on rounding."""
-        return self._certificate().error
-
-    @property
-    @one_at_a_time
-    def uniform_mmd_(self) -> float:
-        """The held-out MMD of the prototypes with equal weights."""
-        selected = self._require_selected()
-        equal, plan = equal_weights(len(selected.rows)), selected.plan
-        return certify(plan.held_out, selected.held_out, selected.rows.points, equal, selected.control).mmd
-
-    @property
-    @one_at_a_time
-    def random_mmd_(self) -> float:
-        """The held-out MMD of as many uniformly random rows as there are prototypes."""
-        selected = self._require_selected()
-        sample, seed = selected.background, self._state.settings.seed
-        return random_baseline(
-            selected.plan.held_out, selected.held_out, sample.rows.points, sample.shares(), len(selected.rows), seed
-        )
-
-    @property
-    def energy_(self) -> float:
-        """The share of E k(x, x) that the landmarks of the feature map span."""
-        selected = self._require_selected()
-        sample = selected.background
-        return captured_energy(selected.plan.feature_map, sample.rows.points, sample.shares())
-
-    @property
-    def kernel_(self) -> Kernel:
-        """The kernel with its bandwidth."""
-        return self._require_selected().plan.kernel
-
-    @property
-    def feature_map_(self) -> FeatureMap:
-        """The features that the selection minimises MMD in."""
-        return self._require_selected().plan.feature_map
-
-    @property
-    def comparisons_(self) -> Indices:
-        """How many rows were compared with how many held points."""
-        return self._require_selected().histogram.copy()
-
-    @one_at_a_time
     def bound(
         self,
         delta: float = 0.05,
@@ -399,14 +294,11 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
         population: bound the MMD to the population that the rows were drawn from independently, instead of to the rows. Rows
         of unequal weight count as (sum w)^2 / sum w^2, dependent ones as if they were independent.
         """
-        selected = self._require_selected()
-        rows, held_out = selected.rows.points, selected.held_out
-        judged = Judged(rows, selected.weights, selected.plan.held_out, held_out, selected.background, held_out.effective_rows)
-        return checked_bound(judged, delta, kind, population)
+        return checked_bound(self._read().judged, delta, kind, population)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether any rows were taken in, or bandwidth and features came from another sampler."""
-        return hasattr(self, "_state")
+        return hasattr(self, "_now")
 
     def _times(self, settings: Settings, time: Any, n: int) -> Floats | None:
         """Return the times of n rows; None if no half-life needs them."""
@@ -433,42 +325,19 @@ class SuperSampler(BaseEstimator):  # type: ignore[misc]
             half_life=self.half_life,
             by_time=self.half_life is not None and (by_time or is_duration(self.half_life)),
             regularizer=self.regularizer,
+            include=self.include,
+            min_distance=self.min_distance,
             random_state=self.random_state,
         )
 
-    @one_at_a_time
-    def _held(self) -> tuple[Stream, bool]:
-        """Return the state, and whether all its rows came in single precision."""
-        return self._state, self._single
+    def _started(self, width: int, *, by_time: bool) -> Stream:
+        """Return a stream that has seen nothing."""
+        return started(self._settings(by_time=by_time), width, self.target)
 
-    def _as_given(self, points: Floats) -> Points:
-        return points.astype(np.float32) if self._single else points.copy()
-
-    def _empty_copy(self) -> "SuperSampler":
+    def _copy_with(self, now: Sampled) -> "SuperSampler":
         copied = type(self)(**self.get_params(deep=False))
-        copied.n_features_in_ = self.n_features_in_
-        if hasattr(self, "feature_names_in_"):
-            copied.feature_names_in_ = self.feature_names_in_
-        copied._selected = None
+        copied._now = now
         return copied
-
-    @one_at_a_time
-    def _require_selected(self) -> Selected:
-        check_is_fitted(self)
-        if self._selected is None:
-            selected = stream.finish(self._state)
-            if selected is None:
-                raise InputError(
-                    f"there is nothing to select from: none of the {self._state.n_seen} rows seen has a positive weight; call "
-                    f"partial_fit with rows that have"
-                )
-            self._selected = selected
-        return self._selected
-
-    def _certificate(self) -> Certificate:
-        selected = self._require_selected()
-        rows, weights = selected.rows.points, selected.weights
-        return certify(selected.plan.held_out, selected.held_out, rows, weights, selected.control)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:

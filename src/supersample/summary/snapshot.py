@@ -54,7 +54,9 @@ class Snapshot:
         """The weighted prototypes, and what bounds on their MMD are computed from."""
         held, found = drained(self.settled), self.outcome
         points = held_points(self.settled.stream, found.prototypes)
-        return Judged(points, found.weights, self.plan.held_out, held.held_out, held.background, self.effective_rows)
+        sample, _, held_out = held.matched
+        count = self.effective_rows if held.aim is None else held_out.effective_rows
+        return Judged(points, found.weights, self.plan.held_out, held_out, sample, count)
 
     def fixed(self) -> "Snapshot":
         """Return this moment with its settled state for its state, so that more rows change neither encoding nor maps."""

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from supersample import profile as profiles
-from supersample._checks import ROUNDING, require
+from supersample._checks import FURTHEST, ROUNDING, require
 from supersample._stored import check_fields
 from supersample._typing import Floats
 from supersample._validation import check_weights
@@ -27,6 +27,7 @@ from supersample.records.sources.conforming import conformed, described
 from supersample.records.sources.schema import conform, plain_schema, promote
 from supersample.selection import stream
 from supersample.selection.stream import merging
+from supersample.selection.stream.aim import Aim
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import WARM_UP, Plan, Settings
 from supersample.selection.stream.rows import Rows
@@ -76,7 +77,8 @@ class WarmUp:
     """A summary until its first rows have fixed the encoding: the rows wait in `kept`.
 
     maps: those of another summary, if this one is to be like it; then the first row ends the warm-up, and none waits.
-    redacted: the profile of columns whose values are not kept; the rows that wait have none.
+    redacted: the profile of columns whose values are not kept; the rows that wait have none. aim: what the rows that are
+    chosen are to match in place of the source; it comes with its maps.
     """
 
     request: Request
@@ -84,6 +86,7 @@ class WarmUp:
     kept: RowStore
     maps: Maps | None = None
     redacted: Profile = NO_PROFILE
+    aim: Aim | None = None
 
     mmd_path: ClassVar[tuple[MmdPoint, ...]] = ()
 
@@ -97,10 +100,15 @@ class WarmUp:
         waiting = self.kept.positions
         _check_profile(self.redacted, self.schema, self.request.options.redact, waiting.size)
         if self.maps is None:
+            require(self.aim is None, "the target has no features")
             require(waiting.size < WARM_UP and np.array_equal(waiting, np.arange(waiting.size)), "rows that wait are missing")
             return
         require(waiting.size == 0, "rows wait for an encoding that is there")
-        self.maps.plan.check(self.maps.encoding.reach())
+        reach, plan = self.maps.encoding.reach(), self.maps.plan
+        plan.check(reach)
+        if self.aim is not None:
+            self.aim.check(plan, self.maps.encoding.width, FURTHEST * float(np.sqrt(plan.kernel.largest)))
+            _check_reach(self.aim.points, reach)
 
 
 @dataclass(frozen=True)
@@ -137,7 +145,7 @@ class Running:
         for plan in (self.shared, self.stream.plan):
             if plan is not None:
                 plan.check(reach)
-        require(bool((np.abs(points) <= reach * (1.0 + ROUNDING)).all()), "points lie beyond what their encoding gives")
+        _check_reach(points, reach)
         asked, held = self.request.settings, self.stream.settings
         held.check()
         require(replace(held, seed=asked.seed, stream=asked.stream) == asked, "stream and request differ in settings")
@@ -145,6 +153,8 @@ class Running:
         blocks = self.stream.dependence
         require(blocks is None or blocks.widths == self.encoding.group_widths(), "the block sums are of other columns")
         self.stream.check(self.kept.positions)
+        if self.stream.aim is not None:
+            _check_reach(self.stream.aim.points, reach)
         hidden = self.request.options.redact
         _check_profile(self.redacted, self.schema, hidden, self.n_seen)
         if self.profile is not None:
@@ -157,6 +167,10 @@ class Running:
             return None
         found = {each.name: each for each in (*self.profile.columns, *self.redacted.columns)}
         return profiles.without_rare(Profile(tuple(found[name] for name in self.schema.names)), self.request.options.min_count)
+
+
+def _check_reach(points: Floats, reach: Floats) -> None:
+    require(bool((np.abs(points) <= reach * (1.0 + ROUNDING)).all()), "points lie beyond what their encoding gives")
 
 
 def _check_profile(profile: Profile, schema: pa.Schema, names: Collection[str], rows: int) -> None:
@@ -205,7 +219,8 @@ def unredacted(request: Request, schema: pa.Schema) -> Profile:
 def like(state: Running, settings: Settings) -> WarmUp:
     """Return an empty state with the encoding and the feature maps of a settled one."""
     request, maps = replace(state.request, settings=settings), Maps(state.encoding, state.stream.fixed_plan)
-    return WarmUp(request, state.schema, RowStore.none(state.schema), maps, unredacted(request, state.schema))
+    empty, hidden = RowStore.none(state.schema), unredacted(request, state.schema)
+    return WarmUp(request, state.schema, empty, maps, hidden, state.stream.aim)
 
 
 def learned_from(request: Request, tables: Sequence[pa.Table], label: str) -> WarmUp:
@@ -324,7 +339,7 @@ def _running_like(state: WarmUp, encoding: Encoding, first: pa.RecordBatch) -> R
 
 def _running(state: WarmUp, encoding: Encoding, settings: Settings) -> Running:
     plan = None if state.maps is None else state.maps.plan
-    started = stream.init(settings, encoding.width, plan, encoding.group_widths())
+    started = stream.init(settings, encoding.width, plan, encoding.group_widths(), state.aim)
     profile = profiles.init(column_plans(encoding, state.schema))
     kept = RowStore.none(state.schema)
     return Running(state.request, state.schema, kept, encoding, started, (), plan, profile, state.redacted)

@@ -11,6 +11,7 @@ from supersample._typing import Floats
 from supersample.errors import InputError
 from supersample.profile import Profile
 from supersample.records.encoding import ColumnOptions, Encoding
+from supersample.selection.stream.aim import Aim
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import Plan, Settings
 from supersample.storage.codec import pack, unpack
@@ -46,6 +47,8 @@ def store(
         "settled_encoding": None if settled is None or settled is state else _plain(settled.encoding),
         "outcome": pack(outcome, arrays),
     }
+    if isinstance(state, WarmUp) and state.aim is not None:  # a running stream has its own
+        header["aim"] = pack(state.aim, arrays)
     return to_bytes(Contents(header, arrays, kept.table))
 
 
@@ -87,7 +90,8 @@ def _restored(contents: Contents) -> Restored:
     path = _expect(unpack(header["history"], arrays), tuple)
     require(all(isinstance(each, MmdPoint) for each in path), "the path of MMD is impossible")
     profile, redacted = (_expect(unpack(header.get(each), arrays), Profile, optional=True) for each in ("profile", "redacted"))
-    common = _Common(request, kept, plan, path, profile, redacted or NO_PROFILE)  # format 1 has neither
+    aim = _expect(unpack(header.get("aim"), arrays), Aim, optional=True)
+    common = _Common(request, kept, plan, path, profile, redacted or NO_PROFILE, aim)  # format 1 has neither profile
     state = _state(common, arrays, header["stream"], header["encoding"])
     settled = None
     if header["settled"] is not None:
@@ -123,21 +127,22 @@ class _Common(NamedTuple):
     path: tuple[MmdPoint, ...]
     profile: Profile | None
     redacted: Profile
+    aim: Aim | None
 
 
 def _state(common: _Common, arrays: list[np.ndarray[Any, Any]], stream: Any, encoding: Any) -> State:
     """Return a warm-up or a running state; the points of a stream are those of the kept rows under its encoding."""
-    request, kept, plan, path, profile, redacted = common
+    request, kept, plan, path, profile, redacted, aim = common
     schema = kept.table.schema
     if encoding is None:
         require(plan is None and stream is None, "there are features without an encoding")
-        return _waiting(WarmUp(request, schema, kept, redacted=redacted), path)
+        return _waiting(WarmUp(request, schema, kept, redacted=redacted, aim=aim), path)
     how = Encoding.of(encoding)
     check_encoding(how, request, schema)
     if stream is None:
         require(plan is not None, "there is an encoding without features")
         assert plan is not None
-        return _waiting(WarmUp(request, schema, kept, Maps(how, plan), redacted), path)
+        return _waiting(WarmUp(request, schema, kept, Maps(how, plan), redacted, aim), path)
     batches = kept.table.combine_chunks().to_batches()
     points = np.concatenate([how.points(batch) for batch in batches]) if batches else np.empty((0, how.width))
 

@@ -33,6 +33,7 @@ from supersample.summary.progress import Bar, Progress
 from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
+from supersample.summary.targeting import aimed_state
 
 __all__ = ["Options", "check_seconds", "first_state", "summarize"]
 
@@ -55,6 +56,7 @@ class Options:
     redact: Sequence[str] = ()
     min_count: int = 1
     weight: str | None = None
+    target: Any = None
     kernel: KernelLike = "gaussian"
     bandwidth: Bandwidth = "median"
     features: FeaturesLike = "auto"
@@ -84,9 +86,11 @@ class Options:
 
     def request(self, random_state: RandomState) -> Request:
         """Check the options and return them as a request."""
+        # With a target there are no criticisms, and those of the default are not asked for.
+        unasked = self.target is not None and self.criticisms == Options.criticisms
         settings = settings_of(
             n_prototypes=check_count(self.prototypes, "prototypes"),
-            n_criticisms=check_count(self.criticisms, "criticisms", minimum=0),
+            n_criticisms=0 if unasked else check_count(self.criticisms, "criticisms", minimum=0),
             kernel=self.kernel, bandwidth=self.bandwidth, features=self.features, n_features=self.n_features, search="auto",
             random_state=random_state, half_life=self.half_life, by_time=self.time is not None,
         )  # fmt: skip
@@ -112,6 +116,11 @@ class Options:
             raise InputTypeError(
                 f"like must be a Summary, got {type(like).__name__}; load it first with supersample.load(path)"
             )
+        if self.target is not None:
+            raise InputError(
+                "target must be left out with like=, which takes that of the other summary, if it has one; leave out one of "
+                "the two"
+            )
         other = like._fixed()
         theirs = other.request.settings
         same = {"prototypes": theirs.n_prototypes, "criticisms": theirs.n_criticisms, "half_life": theirs.half_life}
@@ -124,6 +133,21 @@ class Options:
                     f"out, or make a summary of its own without like="
                 )
         return states.like(other, replace(theirs, seed=as_seed(random_state)))
+
+    def empty(self, given: Source, like: Any, random_state: RandomState) -> WarmUp:
+        """Return the empty state for a source."""
+        if like is not None:
+            return self.empty_like(like, random_state)
+        request = self.request(random_state)
+        return first_state(given, request) if self.target is None else self.aimed(given, request)
+
+    def aimed(self, given: Source, request: Request) -> WarmUp:
+        """Return an empty state whose rows are to match the target, with the target's encoding and maps."""
+
+        def read(rows: Source, own: Request) -> State:
+            return _run(rows, first_state(rows, own), None, None)
+
+        return aimed_state(given, request, self.target, read)
 
 
 def summarize(
@@ -139,6 +163,7 @@ def summarize(
     redact: Sequence[str] = (),
     min_count: int = 1,
     weight: str | None = None,
+    target: Any = None,
     kernel: KernelLike = "gaussian",
     bandwidth: Bandwidth = "median",
     features: FeaturesLike = "auto",
@@ -172,6 +197,10 @@ def summarize(
         take no part in the choice.
     min_count: texts that occur less often are not shown among the frequent values of a column, in notes or on pages.
     weight: the column of row weights.
+    target: what the prototypes are to match in place of the source: another source (a file, a frame, an array), a Summary, or a
+        measure (`ss.measures`). Encoding, bandwidth and features are those of the target, in the columns that both have, and
+        so is what `mmd`, `random_mmd`, `as_good_as` and `bound` speak of; profile and background are still the source's. There
+        are no criticisms then. `notes` say how much of the target the source can match.
     kernel, bandwidth, features, n_features, random_state: as for SuperSampler.
     half_life: in how many rows a row loses half of its weight; or in which duration ("7d"), by the column `time`, or in which
         number, if that column holds numbers. `effective_rows` says how many rows are left. The profile counts all rows alike.
@@ -202,9 +231,7 @@ def summarize(
     path = None if checkpoint is None else behind_link(as_path(checkpoint, "checkpoint"), "checkpoint")
     while True:
         try:
-            empty = (
-                first_state(given, options.request(random_state)) if like is None else options.empty_like(like, random_state)
-            )
+            empty = options.empty(given, like, random_state)
             saver = None if path is None else Checkpoint(path, fingerprint(given, empty, random_state), given.label, *every)
             with nullcontext() if saver is None else exclusive_lock(saver.path, "checkpoint"):
                 resumed = None if saver is None or again else saver.resume()

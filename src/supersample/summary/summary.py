@@ -50,6 +50,9 @@ class Summary:
     of each row in the stream. Reading changes nothing; `update` takes in more rows. Thread-safe: updates are serialised, and
     every reading is of one moment.
 
+    Of a summary with a target, `mmd`, `random_mmd`, `uniform_mmd`, `as_good_as`, `bound`, `energy`, `weights`, `expect` and the
+    shares of prototypes are about the target; the profile, the background and `compare` are about the rows seen.
+
     Updates cost O(n (d D + M)) time. Memory, and the time of the first reading after an update (a second look at the background
     sample), depend on the number of prototypes, features and columns, never on the rows seen.
 
@@ -71,6 +74,12 @@ class Summary:
     def n_seen(self) -> int:
         """Rows seen."""
         return self._snapshot.state.n_seen
+
+    @property
+    def n_target(self) -> int | None:
+        """How many rows the target has that the prototypes are to match; None without a target."""
+        aim = self._ready().settled.stream.aim
+        return None if aim is None else aim.n_rows
 
     @property
     def effective_rows(self) -> float:
@@ -174,7 +183,8 @@ class Summary:
     @property
     def notes(self) -> tuple[Note, ...]:
         """What a careful colleague would say about the table, what concerns the result most first."""
-        return notes_of(self._ready().settled)
+        has_target = self._ready().settled.stream.aim is not None  # its notes speak of the outcome
+        return _notes_of(self._read() if has_target else self._ready())
 
     @property
     def mmd_path(self) -> tuple[MmdPoint, ...]:
@@ -323,6 +333,7 @@ class Summary:
         return {
             "source": self.source,
             "n_seen": now.state.n_seen,
+            **({} if outcome.reach is None else {"target": vars(outcome.reach)}),
             "effective_rows": now.effective_rows,
             "n_prototypes": int(outcome.prototypes.size),
             "n_criticisms": int(outcome.criticisms.size),
@@ -336,7 +347,7 @@ class Summary:
             "n_features": now.plan.feature_map.n_features,
             "columns": [vars(note) for note in now.settled.encoding.notes],
             "profile": None if profile is None else profiles.table(profile).to_pylist(),
-            "notes": [vars(note) for note in notes_of(now.settled)],
+            "notes": [vars(note) for note in _notes_of(now)],
         }
 
     def __repr__(self) -> str:
@@ -348,7 +359,10 @@ class Summary:
         now = self._read()
         outcome, n_seen, notes = now.outcome, now.state.n_seen, now.settled.encoding.notes
         size = int(outcome.prototypes.size)
-        good = said_as_good_as(outcome.as_good_as(n_seen), size, n_seen)
+        reach = outcome.reach
+        good = said_as_good_as(outcome.as_good_as(n_seen), size, n_seen if reach is None else reach.n_rows)
+        whole = f"{n_seen:,} of {self.source}" if reach is None else f"a target of {plural(reach.n_rows, 'row')}"
+        among = "" if reach is None else f", chosen from {n_seen:,} of {self.source}"
         error = said_error(outcome.mmd, outcome.error)
         counts = np.bincount(outcome.kinds, minlength=len(KINDS))
         kinds = ", ".join(f"{count:,} {kind}" for kind, count in zip(KINDS, counts, strict=True) if count)
@@ -360,7 +374,7 @@ class Summary:
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
         lines = [
-            f"{size:,} {'row stands' if size == 1 else 'rows stand'} for {n_seen:,} of {self.source}{good and f': {good}'}",
+            f"{size:,} {'row stands' if size == 1 else 'rows stand'} for {whole}{among}{good and f': {good}'}",
             f"  MMD         {outcome.mmd:.4g}{error}; {equal}; {outcome.random_mmd:.3g} for {plural(size, 'random row')}",
             f"  criticisms  {odd}",
             f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
@@ -396,6 +410,10 @@ class Summary:
         """Fix encoding and maps for good, so that others can be made like this one; return the state."""
         self._snapshot = self._snapshot.fixed()
         return self._snapshot.settled
+
+
+def _notes_of(now: Snapshot) -> tuple[Note, ...]:
+    return notes_of(now.settled, None if now.settled.stream.aim is None else now.outcome)
 
 
 def common_ground(left: Summary, right: Summary) -> Ground:

@@ -1,7 +1,7 @@
 """The encoding of a table as a matrix: learned once from some of its rows, then fixed, stored and compared."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,8 +22,10 @@ from supersample.records.encoding.values import is_numeric, is_text, numbers_of,
 from supersample.records.encoding.vector import Vector
 from supersample.records.reading import Reading
 
-__all__ = ["ColumnNote", "Encoding", "learn", "require_same", "same_points", "weights_of"]
+__all__ = ["NOT_IN_TARGET", "ColumnNote", "Encoding", "adopted", "learn", "require_same", "same_points", "weights_of"]
 
+#: Why a column of a table that is matched with a target stays out of the kernel.
+NOT_IN_TARGET = "is not in the target"
 #: Rows that are encoded at a time.
 _ROWS = 4096
 
@@ -224,6 +226,56 @@ def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
         )
     found = tuple(sorted(readings.items())), tuple(sorted(centres.items()))
     return Encoding(tuple(blocks), tuple(notes), options.weight, tuple(aside), *found)
+
+
+def adopted(encoding: Encoding, table: pa.Table, options: ColumnOptions) -> Encoding:
+    """Return the encoding for a table that has its columns and maybe others, which stay out of the kernel.
+
+    What the others are is learned from these rows of the table.
+    """
+    lacking = [block.name for block in encoding.blocks if block.name not in table.schema.names]
+    if lacking:
+        raise MismatchError(
+            f"the source must have the columns by which it is matched with the target, "
+            f"{listed([block.name for block in encoding.blocks])}; missing: {lacking}; rename columns, or leave them out of "
+            f"the target"
+        )
+    options.check(table.schema)
+    shared = {note.name: note for note in encoding.notes if note.used}
+    readings = {name: reading for name, reading in encoding.readings if name in shared}
+    centres = {name: centre for name, centre in encoding.centres if name in shared}
+    aside: list[ColumnType] = []
+    notes: list[ColumnNote] = []
+    for field in table.schema:
+        name, kind = field.name, str(field.type)
+        column = plain_storage(_one_chunk(table.column(name)))
+        if name in shared and name in (options.weight, options.label, *options.redact):
+            raise InputError(
+                f"column {name!r} takes part in the match with the target, and so cannot be weight, label or redacted; leave "
+                f"it out of the target, or choose another column"
+            )
+        if name in shared:
+            notes.append(replace(shared[name], type=kind))
+            continue
+        if name == options.weight:
+            notes.append(ColumnNote(name, kind, "weight", 0, 0.0, "weighs the rows"))
+            centres |= _centre(name, column)
+            continue
+        if name in options.redact:
+            notes.append(ColumnNote(name, kind, REDACTED, 0, 0.0, "is redacted: counted, but its values are not kept"))
+            continue
+        role, block = _learned(name, column, 1.0, (options.types or {}).get(name), options)
+        if role.reading is not None:
+            readings[name] = role.reading
+            column, _ = role.reading.read(column)
+        centres |= _centre(name, column)
+        why = block.why if isinstance(block, LeftOut) else NOT_IN_TARGET
+        if name == options.label and not isinstance(block, LeftOut):
+            aside.append(block)
+            why = "is the label: compared, but not in the kernel"
+        notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, why))
+    found = tuple(sorted(readings.items())), tuple(sorted(centres.items()))
+    return Encoding(encoding.blocks, tuple(notes), options.weight, tuple(aside), *found)
 
 
 def _centre(name: str, column: pa.Array) -> dict[str, float]:

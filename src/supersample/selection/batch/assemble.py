@@ -117,6 +117,8 @@ def assemble(
         weights, squares = table[-1], estimate.squares
         remarks.append(_said(estimate))
     else:
+        if kind != "uniform":  # weights may be large, and their sums of errors with them
+            space.settle(indices)
         gram, z, energy = _exactly(space, rows, indices, chosen.moved > 0)
         weights, squares, spanned = weigh(kind, gram, z, energy)
         if spanned.size:

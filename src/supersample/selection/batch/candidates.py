@@ -1,13 +1,14 @@
 """Candidates and a target in the space of one kernel: the products that greedy selection needs, exact or by features."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from functools import cached_property
 
 import numpy as np
 
 from supersample._random import Seed
 from supersample._threads import cut, map_blocks
-from supersample._typing import Features, Floats, Points, PointsLike
+from supersample._typing import Features, Floats, Indices, Mask, Points, PointsLike
 from supersample._validation import check_points
 from supersample.embedding import MeanEmbedding, moments
 from supersample.embedding.moments import squared_norms
@@ -15,9 +16,13 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
+from supersample.kernels.singles import SingleGram
+from supersample.kernels.stationary import WIDEST_BY_DIFFERENCES
 from supersample.measures import Empirical, Measure
 from supersample.measures.mean_only import MeanOnly
 from supersample.selection.batch.bandwidth import resolved, rows_of
+from supersample.selection.batch.columns import LARGE, Columns, FeatureColumns, KernelColumns
+from supersample.selection.pool import is_rounded
 
 __all__ = [
     "CandidateSpace",
@@ -34,6 +39,12 @@ TargetLike = Measure | PointsLike | None
 
 _TILE = 1 << 16
 _BLOCK_ELEMENTS = 1 << 22
+#: Rows of a part of a column of many wide candidates.
+_PART = 8192
+#: A bound on the error of z and of mean columns by kernel values in float32: ten times the largest that was seen.
+_ROUNDED = 2e-7
+#: Candidates whose z is computed in both ways, to correct the mean error of the others.
+_BOTH = 128
 #: Draws that replace a measure without a closed form, or from which its mean features are computed.
 _DRAWS = 20_000
 
@@ -47,6 +58,9 @@ class CandidateSpace(ABC):
     z: Floats
     diagonal: Floats
     note: str
+    #: A bound on the error of z, and of means of the columns that `fast` computes.
+    error: float = 0.0
+    fast: Columns | None = None
 
     def row(self, index: int) -> Floats:
         """Return one candidate in float64."""
@@ -61,6 +75,10 @@ class CandidateSpace(ABC):
     def column(self, row: Floats) -> Floats:
         """Return <phi(x), phi(row)> for every candidate x."""
 
+    def settle(self, places: Indices) -> Floats:
+        """Compute z of some candidates exactly, where it was not; return by how much it changed."""
+        return np.zeros(places.size)
+
     @abstractmethod
     def embed(self, rows: Floats) -> tuple[Floats, Floats]:
         """Return z and k(x, x) of rows that need not be candidates."""
@@ -71,23 +89,85 @@ class CandidateSpace(ABC):
 
 
 class ExactCandidates(CandidateSpace):
-    """Exact kernel values: O(N d) a column, O(N) memory."""
+    """Exact kernel values: O(N d) a column, O(N) memory.
 
-    def __init__(self, kernel: Kernel, points: Points, measure: Measure, note: str = "") -> None:
+    If `rounded` allows it, kernel values of many wide candidates and smooth kernels are computed in float32, and added up in
+    float64. z and mean columns then have an error of at most `error`, and whoever chooses by them computes exactly what the
+    error leaves in question (`settle`, `gram`).
+    """
+
+    def __init__(self, kernel: Kernel, points: Points, measure: Measure, note: str = "", *, rounded: bool = False) -> None:
         """Embed the candidates."""
         self.kernel, self.points, self.measure, self.note = kernel, points, measure, note
-        rows = np.asarray(points, dtype=np.float64)
-        if isinstance(measure, Empirical) and measure.points is points:
-            self.z = measure.own_embedding(kernel)
-        else:
-            self.z = measure.mean_embedding(kernel, rows)
-        self.diagonal = kernel.diagonal(rows)
-        self._tiles = [kernel.against(rows[tile]) for tile in cut(rows.shape[0], _TILE)]
+        self._rows = np.asarray(points, dtype=np.float64)
+        self._is_own = isinstance(measure, Empirical) and measure.points is points
+        self._settled: Mask | None = None
+        self._against: list[Callable[[Floats], Floats]] = []
+        is_large = points.shape[1] > WIDEST_BY_DIFFERENCES and points.size > LARGE
+        tile = _PART if is_large else _TILE
+        self._tiles = map_blocks(lambda part: kernel.against(self._rows[part]), cut(points.shape[0], tile))
+        gram = SingleGram(kernel, self._rows) if rounded and is_large else None
+        if gram is not None and gram.is_rounded:
+            self.fast, self.error = KernelColumns(gram), _ROUNDED
+        self.z = self._embedded(gram if self.fast is not None else None)
+        self.diagonal = kernel.diagonal(self._rows)
+
+    def _embedded(self, gram: SingleGram | None) -> Floats:
+        """Return z, in float32 where the candidates' kernel values are and there are many with the target."""
+        measure = self.measure
+        if not isinstance(measure, Empirical) or measure.features is not None:
+            return measure.mean_embedding(self.kernel, self._rows)
+        if gram is not None and is_rounded(self._rows, measure.points):
+            both = gram if self._is_own else SingleGram(self.kernel, np.concatenate([self._rows, measure.points]))
+            if both.is_rounded:
+                everything, targets = np.arange(len(self._rows)), slice(len(self._rows), None)
+                if self._is_own:
+                    self.z = both.embed_all(measure.weights)
+                else:
+                    self.z = both.embed(targets, measure.weights, everything)
+                self._settled = np.zeros(len(self._rows), dtype=np.bool_)
+                # The mean error, which would be that of E, is nearly the same everywhere.
+                shift = float(self.settle(everything[:: max(1, len(self._rows) // _BOTH)]).mean())
+                return np.asarray(np.where(self._settled, self.z, self.z + shift))
+        return measure.own_embedding(self.kernel) if self._is_own else measure.mean_embedding(self.kernel, self._rows)
+
+    def settle(self, places: Indices) -> Floats:
+        """Compute z of some candidates exactly, where it was not; return by how much it changed."""
+        before = self.z[places]
+        if self._settled is not None:
+            fresh = places[~self._settled[places]]
+            if fresh.size:
+                rows, back = np.unique(self._rows[fresh], axis=0, return_inverse=True)
+                self.z[fresh] = self._exactly(rows)[back.ravel()]
+                self._settled[fresh] = True
+        return np.asarray(self.z[places] - before)
+
+    def is_settled(self, index: int) -> bool:
+        """Whether z of a candidate is exact."""
+        return self._settled is None or bool(self._settled[index])
+
+    def settle_by(self, index: int, column: Floats) -> float:
+        """Do so for one candidate whose column is known: where the candidates are the target, z follows from it."""
+        if self._settled is None or self.is_settled(index) or not self._is_own or not isinstance(self.measure, Empirical):
+            return float(self.settle(np.array([index]))[0])
+        before = float(self.z[index])
+        self.z[index], self._settled[index] = self.measure.weights @ column, True
+        return float(self.z[index]) - before
+
+    def _exactly(self, rows: Floats) -> Floats:
+        """Return z of a few rows by kernel values in float64."""
+        assert isinstance(self.measure, Empirical)
+        points, weights = self.measure.points, self.measure.weights
+        parts = cut(weights.size, _PART)
+        if not self._against:
+            self._against = self._tiles if self._is_own else [self.kernel.against(points[part]) for part in parts]
+        sums = map_blocks(lambda place: self._against[place](rows) @ weights[parts[place]], list(range(len(parts))))
+        return np.asarray(np.sum(sums, axis=0))
 
     @cached_property
     def energy(self) -> float:
         """E of the target, computed on first use: for many points it costs more than everything else."""
-        if isinstance(self.measure, Empirical) and self.measure.points is self.points:
+        if self._is_own and isinstance(self.measure, Empirical):
             return float(self.measure.weights @ self.z)
         return self.measure.energy(self.kernel)
 
@@ -134,6 +214,8 @@ class FeatureCandidates(CandidateSpace):
             self.note = " ".join(filter(None, [note, f"Mean features are those of {_DRAWS:,} draws from the target."]))
         self.z = self.product(self.mean)
         self.diagonal = squared_norms(self.features)
+        if self.features.size > LARGE:
+            self.fast = FeatureColumns(self.features)
 
     def product(self, vector: Floats) -> Floats:
         """Return phi(x).vector for every candidate, on all cores."""
@@ -177,11 +259,13 @@ def build(
     bandwidth: Bandwidth,
     features: FeatureMap | None,
     seed: Seed,
+    *,
+    rounded: bool = False,
 ) -> CandidateSpace:
     """Check the arguments and put candidates and target into one space.
 
     A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
-    form for the kernel is replaced by draws, and the note says so.
+    form for the kernel is replaced by draws, and the note says so. rounded: see `ExactCandidates`.
     """
     points = check_points(candidates, "candidates")
     given = _kernel(kernel, bandwidth, features)
@@ -195,7 +279,7 @@ def build(
     if features is not None:
         return FeatureCandidates(features, points, measure, seed, note)
     with_scale.check_width(points.shape[1])
-    return ExactCandidates(with_scale, points, measure, note)
+    return ExactCandidates(with_scale, points, measure, note, rounded=rounded)
 
 
 def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:

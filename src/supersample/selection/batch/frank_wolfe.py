@@ -1,13 +1,14 @@
 """Frank-Wolfe on the convex hull of the candidates' features: sparse weights that are positive and sum to one."""
 
 from dataclasses import replace as replace_fields
+from functools import partial
 from typing import Literal
 
 import numpy as np
 
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
-from supersample._typing import PointsLike, RandomState
+from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import choose
 from supersample.errors import InputError
 from supersample.features import FeatureMap
@@ -18,7 +19,7 @@ from supersample.selection.batch.candidates import TargetLike, build
 from supersample.selection.batch.frank_wolfe_iterate import Atoms
 from supersample.selection.batch.herding import herd_points
 from supersample.selection.batch.weighting import Weighting
-from supersample.selection.greedy import first_best
+from supersample.selection.greedy import first_settled
 from supersample.selection.result import Selection
 
 __all__ = ["Variant", "frank_wolfe"]
@@ -76,7 +77,7 @@ def frank_wolfe(
     chosen_variant = choose(variant, "variant", _VARIANTS)
     kind = check_options(weighting, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    space = build(candidates, target, kernel, bandwidth, features, seed)
+    space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
     past = steps_of(resume) if isinstance(resume, Selection) else 0
     first = _checked(resume, past, fixed=chosen_variant == "fixed") if isinstance(resume, Selection) and past else resume
     count, chosen = begin(space, m, first, refine=refine, replace=replace)
@@ -126,17 +127,25 @@ def _checked(resume: Selection, past: int, *, fixed: bool) -> Selection:
     )
 
 
+def _slopes(atoms: Atoms, places: Indices | slice) -> Floats:
+    """Return the slopes of candidates; those of a few, given by their places, are computed exactly."""
+    if not isinstance(places, slice):
+        atoms.space.settle(places)
+    slopes: Floats = atoms.space.z[places] - atoms.values[places]
+    # The first point is the one nearest to mu by itself.
+    return slopes if atoms.size else slopes - 0.5 * atoms.space.diagonal[places]
+
+
 def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: bool) -> str:
     """Take steps until there are `count`; return why there are fewer."""
     space = atoms.space
     scale = float(space.diagonal.max())
     while len(atoms.table) < count:
-        slopes = space.z - atoms.values
-        if atoms.size == 0:
-            slopes -= 0.5 * space.diagonal  # the first point is the one nearest to mu by itself
+        slopes = _slopes(atoms, slice(None))
         if not replace:
             slopes[atoms.indices] = -np.inf
-        best = first_best(slopes, scale)
+        best = first_settled(slopes, scale, space.error, partial(_slopes, atoms))
+        slopes[best] += atoms.look_at(best)
         if atoms.size == 0:
             atoms.begin_at(best, refine=refine)
             continue

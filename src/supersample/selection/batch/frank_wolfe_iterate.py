@@ -4,7 +4,7 @@ import numpy as np
 
 from supersample._typing import Floats
 from supersample.selection.batch.assemble import Picked
-from supersample.selection.batch.candidates import CandidateSpace
+from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates
 from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.herding import lengths
 from supersample.selection.batch.weighting import simplex_weights
@@ -31,6 +31,8 @@ class Atoms:
         self._gram = np.zeros((count, count))
         self._z = np.zeros(count)
         self._columns = np.empty((count, space.size)) if keep_columns else None
+        #: The last row looked at, and its column.
+        self._seen: tuple[bytes, Floats] | None = None
 
     @property
     def size(self) -> int:
@@ -57,6 +59,14 @@ class Atoms:
         """Return the held point with the smallest slope; of slopes equal up to rounding, as after a line search, the first."""
         held = self.weights[: self.size] > 0
         return first_best(np.where(held, -self.slopes(), -np.inf), float(self.space.diagonal.max()))
+
+    def look_at(self, index: int) -> float:
+        """Compute the column of a candidate, and z exactly if it was not; return by how much z changed."""
+        if not isinstance(self.space, ExactCandidates) or self.space.is_settled(index):
+            return 0.0
+        row = self.space.row(index)
+        self._seen = (row.tobytes(), self.space.column(row))
+        return self.space.settle_by(index, self._seen[1])
 
     def begin_at(self, index: int, *, refine: bool) -> None:
         """Put all weight on one candidate."""
@@ -134,19 +144,31 @@ class Atoms:
 
     def _append(self, index: int, row: Floats) -> int:
         place = self.size
-        z, diagonal = self.space.embed(row[None])
-        self.rows[place], self._z[place] = row, z[0]
+        z, diagonal = self._embedded(index, row)
+        self.rows[place], self._z[place] = row, z
         across = self.space.gram(self.rows[:place], row[None])[:, 0] if place else np.empty(0)
         self._gram[place, :place] = self._gram[:place, place] = across
-        self._gram[place, place] = diagonal[0]
+        self._gram[place, place] = diagonal
         self.indices.append(index)
         self._places.setdefault((index, row.tobytes()), place)
         if self._columns is not None:
-            self._columns[place] = self.space.column(row)
+            self._columns[place] = self._column_of(row)
         return place
 
+    def _embedded(self, index: int, row: Floats) -> tuple[float, float]:
+        """Return z and k(x, x) of a point; of a candidate of many, z is known by now."""
+        space = self.space
+        if isinstance(space, ExactCandidates) and space.error > 0.0 and np.array_equal(row, space.row(index)):
+            space.settle(np.array([index]))
+            return float(space.z[index]), float(space.diagonal[index])
+        z, diagonal = space.embed(row[None])
+        return float(z[0]), float(diagonal[0])
+
     def _column(self, place: int) -> Floats:
-        return self.space.column(self.rows[place]) if self._columns is None else self._columns[place]
+        return self._column_of(self.rows[place]) if self._columns is None else self._columns[place]
+
+    def _column_of(self, row: Floats) -> Floats:
+        return self._seen[1] if self._seen is not None and self._seen[0] == row.tobytes() else self.space.column(row)
 
     def _norms(self, place: int) -> tuple[float, float]:
         """Return |nu|^2 and <nu, phi(x_place)>."""

@@ -1,10 +1,12 @@
 """Kernel herding: select candidates one by one, each minimising the MMD of equal weights to the target."""
 
+from functools import partial
+
 import numpy as np
 
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
-from supersample._typing import Floats, PointsLike, RandomState
+from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
@@ -12,8 +14,9 @@ from supersample.kernels.stationary import Stationary
 from supersample.selection.batch.assemble import Picked, assemble, begin, check_options
 from supersample.selection.batch.candidates import CandidateSpace, TargetLike, build
 from supersample.selection.batch.continuous import ascend
+from supersample.selection.batch.foresight import Foresight
 from supersample.selection.batch.weighting import Weighting
-from supersample.selection.greedy import first_best, herding_gain
+from supersample.selection.greedy import first_settled, herding_gain
 from supersample.selection.result import Selection
 
 __all__ = ["herd", "herd_points", "lengths"]
@@ -63,7 +66,8 @@ def herd(
     own step; the path may still end higher than without refinement.
 
     Costs N kernel values for each point of the target to compute z, then O(N d) for each selected point; O(N + m^2) memory.
-    With features, O(N D) time a point and O(N D) memory.
+    With features, O(N D) time a point and O(N D) memory. Of more than 2^22 numbers in more than 16 columns, kernel values are
+    computed in float32, and again in float64 where that could change a choice.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -74,7 +78,7 @@ def herd(
     """
     kind = check_options(weighting, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    space = build(candidates, target, kernel, bandwidth, features, seed)
+    space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
     count, chosen = begin(space, m, resume, refine=refine, replace=replace)
     herd_points(space, chosen, count, replace=replace, refine=refine)
     return assemble(space, chosen, kind, candidates, seed)
@@ -88,16 +92,25 @@ def herd_points(space: CandidateSpace, chosen: Picked, count: int, *, replace: b
         sums += space.column(row)
         taken[index] = 0.0 if replace else -np.inf
     scale = float(space.diagonal.max())
+    ahead = None if space.fast is None or refine else Foresight(space.fast, space.z, space.diagonal, replace=replace)
     while len(chosen) < count:
-        values = herding_gain(space.z, sums, space.diagonal, len(chosen))
+        n = len(chosen)
+        values = herding_gain(space.z, sums, space.diagonal, n)
         values += taken
-        best = first_best(values, scale)
+        best = first_settled(values, scale, space.error, partial(_gains, space, chosen))
         row = _polished(space, chosen, space.row(best)) if refine else space.row(best)
         chosen.add(space, best, row)
         if not replace:
             taken[best] = -np.inf
         if len(chosen) < count:
-            sums += space.column(row)
+            sums += space.column(row) if ahead is None else ahead.column(best, sums, n, taken, count)
+
+
+def _gains(space: CandidateSpace, chosen: Picked, places: Indices) -> Floats:
+    """Return the gains of a few candidates, computed exactly."""
+    space.settle(places)
+    sums = space.gram(np.asarray(space.points[places], dtype=np.float64), chosen.points).sum(axis=1)
+    return herding_gain(space.z[places], sums, space.diagonal[places], len(chosen))
 
 
 def lengths(space: CandidateSpace) -> Floats:

@@ -133,7 +133,7 @@ def _select(
             "exchange=True puts candidates in the places of points, and refine=True moves points off; set one of them"
         )
     seed = as_seed(random_state)
-    space = build(candidates, target, kernel, bandwidth, features, seed)
+    space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange))
     count, chosen = begin(space, m, resume, refine=refine, replace=replace)
     residual = residual_of(space, count)
     for row in chosen.points:

@@ -6,6 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from supersample._compiled import residual
+from supersample._threads import cut, map_blocks
 from supersample._typing import Floats
 from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
@@ -17,6 +18,8 @@ CLEAR = 1e-8
 #: The same where features are held in float32.
 _CLEAR_SINGLE = 1e-5
 _TIE = 1e-10
+#: Candidates of a part of a product with the factor.
+_PART = 1 << 15
 
 
 class Residual(ABC):
@@ -47,9 +50,20 @@ class Residual(ABC):
     def best(self, *, by_variance: bool) -> int:
         """Return the candidate that lowers MMD^2 most, by zr^2 / R, or the one with the largest |zr|; -1 if all are spanned.
 
-        Gains fall by orders of magnitude, so ties are relative to the largest gain and not to k(x, x).
+        Gains fall by orders of magnitude, so ties are relative to the largest gain and not to k(x, x). Where z is known within
+        an error only, it is computed exactly for the candidates that may be the best, if there are several.
         """
-        return int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
+        best = int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
+        while self.space.error > 0.0 and best >= 0:
+            close = residual.close(self.z, self.left, self.floor, by_variance, self.space.error)
+            if close.size == 1:
+                break
+            changes = self.space.settle(close)
+            if not bool(changes.any()):
+                break
+            self.z[close] += changes
+            best = int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
+        return best
 
 
 class ExactResidual(Residual):
@@ -64,6 +78,7 @@ class ExactResidual(Residual):
         self._halves = np.empty(count)
         self._rows = np.empty((count, space.points.shape[1]))
         self._product = np.zeros(space.size)
+        self._parts = cut(space.size, _PART)
         self.size = 0
 
     @property
@@ -89,7 +104,10 @@ class ExactResidual(Residual):
     def add(self, row: Floats, index: int | None = None) -> None:
         """Add a row to the factor; O(N n). A spanned point changes nothing."""
         n = self.size
+        column = None
         if index is not None:
+            column = self.space.column(row)
+            self.z[index] += self.exact.settle_by(index, column)
             spanned, own, z = self._factor[:n, index].copy(), float(self.left[index]), float(self.z[index])
         else:
             values, diagonal = self.space.embed(row[None])
@@ -101,9 +119,10 @@ class ExactResidual(Residual):
             z = float(values[0] - spanned @ self.halves)
             if not self.noise and own <= self.clear * float(diagonal[0]):
                 return
-        column = self.space.column(row)
+        if column is None:
+            column = self.space.column(row)
         if n:
-            np.dot(spanned, self._factor[:n], out=self._product)
+            map_blocks(lambda part: np.dot(spanned, self._factor[:n, part], out=self._product[part]), self._parts)
         length = float(np.sqrt(own))
         residual.subtract(self._product, length, z / length, column, self.z, self.left)
         self._factor[n] = column

@@ -1,5 +1,6 @@
 """Batch prototypes and criticisms: all candidates in memory (Kim, Khanna and Koyejo 2016)."""
 
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -14,9 +15,14 @@ from supersample.features import FeatureMap, Fourier, Nystroem
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical
+from supersample.selection.batch.assemble import Picked
+from supersample.selection.batch.candidates import ExactCandidates
+from supersample.selection.batch.columns import LARGE, FeatureColumns
 from supersample.selection.batch.estimated_mmd import held_out_squares
+from supersample.selection.batch.foresight import Foresight
+from supersample.selection.batch.herding import herd_points
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
-from supersample.selection.pool import ExactPool, FeaturePool, Pool, explain
+from supersample.selection.pool import ExactPool, FeaturePool, Pool, explain, is_rounded
 from supersample.selection.result import Critique, Selection
 
 __all__ = ["checked_diversity", "critic", "mmd_path"]
@@ -88,8 +94,7 @@ def critic(
         pool = ExactPool(resolved, rows, codes)
     else:
         pool = FeaturePool(_feature_map(resolved, rows, check_count(n_features, "n_features"), seed), rows, codes)
-    means = pool.means()
-    chosen, sums = greedy_prototypes(pool.column, means, pool.diagonal, m)
+    means, chosen, sums = _prototypes(pool, m)
     witness = means - sums / m
     free = np.ones(n, dtype=np.bool_)
     free[chosen] = False
@@ -99,6 +104,21 @@ def critic(
     selection = Selection(chosen, points[chosen], np.full(m, 1.0 / m), path, kernel=resolved)
     nearest, shares = explain(pool, np.full(n, 1.0 / n), chosen, others)
     return Critique(selection, Selection(others, points[others], shares, np.empty(0), kernel=resolved), shown, nearest)
+
+
+def _prototypes(pool: Pool, count: int) -> tuple[Floats, Indices, Floats]:
+    """Return z, the prototypes, and the sum of their columns; those of many wide rows are chosen as `herd` chooses them."""
+    if isinstance(pool, ExactPool) and pool.codes is None and is_rounded(pool.points, pool.points):
+        space = ExactCandidates(pool.kernel, pool.points, Empirical.holding(pool.points), rounded=True)
+        held = Picked(space, None, count)
+        herd_points(space, held, count, replace=False, refine=False)
+        chosen = np.array(held.indices, dtype=np.int64)
+        return space.z, chosen, pool.embed(chosen, np.ones(count))
+    means, foretold = pool.means(), None
+    if isinstance(pool, FeaturePool) and pool.codes is None and pool.features.size > LARGE:
+        ahead = Foresight(FeatureColumns(pool.features), means, pool.diagonal, replace=False)
+        foretold = partial(ahead.column, most=count)
+    return means, *greedy_prototypes(pool.column, means, pool.diagonal, count, foretold)
 
 
 def checked_diversity(regularizer: Any, diversity: Any) -> float:

@@ -12,7 +12,7 @@ from supersample.kernels import Kernel
 from supersample.selection.pool import embedded
 from supersample.selection.stream.background import Background
 
-__all__ = ["Control", "Target", "calibrate", "target_of"]
+__all__ = ["Control", "Target", "calibrate", "moving", "target_of"]
 
 #: Ridge, as a share of the mean variance of a feature. Without it, directions with little variance in the sample lead to
 #: extreme weights on real data (docs/decisions/005).
@@ -33,6 +33,17 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
     terms). The sample then represents the stream nearly as well as the stream's own embedding: its error lies in the part of
     the kernel that the features do not capture. O(B D^2).
     """
+    found = moving(features, shares, mean)
+    if found is None:
+        return shares
+    centre, slope = found
+    rows = features.astype(np.float64)
+    rows -= centre
+    return np.asarray(shares * (1.0 + rows @ slope))
+
+
+def moving(features: Features, shares: Floats, mean: Floats) -> tuple[Floats, Floats] | None:
+    """Return m and (C + ridge)^-1 (mean - m); None where the sample has no spread."""
     rows = features.astype(np.float64)
     centre = shares @ rows
     rows -= centre
@@ -49,10 +60,9 @@ def calibrate(features: Features, shares: Floats, mean: Floats) -> Floats:
             covariance += each
     trace = float(np.trace(covariance))
     if not trace > _NO_SPREAD * float(centre @ centre):
-        return shares
+        return None
     covariance[np.diag_indices_from(covariance)] += _RIDGE * trace / covariance.shape[0]
-    correction = rows @ np.linalg.solve(covariance, mean - centre)
-    return np.asarray(shares * (1.0 + correction))
+    return centre, np.asarray(np.linalg.solve(covariance, mean - centre))
 
 
 class Target(NamedTuple):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from supersample._random import Seed
 from supersample._threads import ahead, cut, one_blas_thread
 from supersample._typing import Features, Floats, Indices
 from supersample.embedding import decay, moments
@@ -20,13 +21,15 @@ from supersample.embedding.decay import Decay
 from supersample.embedding.moments import Moments
 from supersample.kernels import Kernel
 from supersample.selection.pool import ExactPool, embedded, embedded_own, explain, is_rounded
-from supersample.selection.stream import background, dependence, rare
+from supersample.selection.stream import background, dependence, rare, relevance
+from supersample.selection.stream.aim import Aim
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.calibration import Control, Target, target_of
 from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.missed_and_rare import KINDS, missed_and_rare
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings, check_settings, make_plan
 from supersample.selection.stream.prototype_weights import prototype_weights
+from supersample.selection.stream.relevance import Relevance
 from supersample.selection.stream.reservoir import Offered, Reservoir, Singles
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.second_look import FEW, second_look, target_rows
@@ -50,6 +53,8 @@ class Selected:
 
     Each criticism has its kind (an index into `missed_and_rare.KINDS`), its signed witness value, its nearest prototype (a
     place in `rows`) and the share of the data nearer to it than to any prototype. control: the background, to measure by.
+    With a target, the background, the held-out moments and the control are those of the target, and the weights end with those
+    of the points chosen before (`before`), if there are any; `drawn` are the rows drawn from the stream itself.
     """
 
     plan: Plan
@@ -66,11 +71,21 @@ class Selected:
     n_seen: int
     histogram: Indices
     control: Control | None
+    drawn: Background
+    before: Floats
+
+    @property
+    def points(self) -> Floats:
+        """All chosen points, those chosen before at the end."""
+        return np.concatenate([self.rows.points, self.before])
 
 
-def init(settings: Settings, width: int, plan: Plan | None = None, widths: Sequence[int] = ()) -> Stream:
+def init(
+    settings: Settings, width: int, plan: Plan | None = None, widths: Sequence[int] = (), aim: Aim | None = None
+) -> Stream:
     """Return a stream that has seen nothing; with another stream's plan, it can be merged with that stream.
 
+    aim: what its points are to match in place of its rows, with the plan that was made for it.
     widths: the numbers of coordinates of the groups that a point consists of, whose dependence on earlier rows is measured
     one by one; empty for that of the features alone.
     """
@@ -91,6 +106,7 @@ def init(settings: Settings, width: int, plan: Plan | None = None, widths: Seque
         rare=rare.init(settings.n_rare, width),
         dependence=dependence.init(0, widths),
         decay=None if settings.half_life is None else Decay(settings.half_life, settings.by_time),
+        aim=aim,
     )
     return state if plan is None else _begin(state, plan)
 
@@ -147,19 +163,22 @@ def finish(state: Stream) -> Selected | None:
     if plan is None or len(state.reservoir.rows) == 0:
         return None
     state = replace(state, background=background.settled(state.background, state.settings.n_background))
-    sample = state.background.first(target_rows(state))
-    target = target_of(sample, plan.feature_map, state.moments.mean())
+    whole, sums, held_out = state.matched
+    sample = whole.first(target_rows(state))
+    target = target_of(sample, plan.feature_map, sums.mean())
     looked = second_look(state, state.reservoir.rows, state.criticisms.rows, target)
     rows = looked.rows.take(np.argsort(looked.rows.positions, kind="stable"))
     near = target if target.complete else target.of(sample.first(_NEAR))
-    weights = prototype_weights(plan.kernel, rows.points, near)
+    before = state.before
+    points = np.concatenate([rows.points, before])
+    weights = prototype_weights(plan.kernel, points, near)
     if state.settings.n_rare:
-        others, kinds, witness = _two_kinds(state, rows, weights, sample, target, looked.pull)
+        others, kinds, witness = _two_kinds(state, Rows.joined(rows, _apart(before)), weights, sample, target, looked.pull)
     else:
         others, witness = looked.criticisms, looked.witness
         kinds = np.full(len(others), KINDS.index("witness"))
-    known = near is target and (len(rows) <= FEW or is_rounded(target.points, target.points))
-    control = _control(plan.kernel, rows.points, near, looked.pull if known else None) if looked.exact else None
+    known = state.aim is None and near is target and (len(rows) <= FEW or is_rounded(target.points, target.points))
+    control = _control(plan.kernel, points, near, looked.pull if known else None) if looked.exact else None
     # Shares are those of the sample; selected rows are added to the pool with share 0.
     seen = ExactPool(plan.kernel, np.concatenate([rows.points, others.points, sample.rows.points]))
     spread = np.concatenate([np.zeros(len(rows) + len(others)), sample.shares()])
@@ -169,8 +188,8 @@ def finish(state: Stream) -> Selected | None:
         order = np.lexsort((np.where(kinds == KINDS.index("missed"), -shares, 0.0), kinds))
         others, witness, nearest, shares = others.take(order), witness[order], nearest[order], shares[order]
     return Selected(
-        plan, rows, weights, others, kinds, witness, nearest, shares, state.background, state.moments, state.held_out,
-        state.n_seen, state.reservoir.histogram, control,
+        plan, rows, weights, others, kinds, witness, nearest, shares, whole, state.moments, held_out,
+        state.n_seen, state.reservoir.histogram, control, state.background, before,
     )  # fmt: skip
 
 
@@ -179,6 +198,7 @@ def _two_kinds(
 ) -> tuple[Rows, Indices, Floats]:
     """Return missed and rare rows, the kind of each, and its witness E k(x, .) - sum_s w_s k(s, .) beyond the prototypes' own.
 
+    rows: the prototypes, and after them the points chosen before.
     Both measures have mass one, so a constant may be taken off: that of the prototypes is their weighted mean.
     """
     kernel = state.fixed_plan.kernel
@@ -197,6 +217,12 @@ def _two_kinds(
     found = missed_and_rare(kernel, rows, sample, low, there, state.settings.n_criticisms)
     points = found.rows.points
     return found.rows, found.kinds, witness(points, pulls(points)) - usual
+
+
+def _apart(points: Floats) -> Rows:
+    """Return points as rows that are none of the stream."""
+    count = len(points)
+    return Rows(points, -1 - np.arange(count, dtype=np.int64), np.full(count, 0.5), np.ones(count, dtype=np.int64))
 
 
 def _control(kernel: Kernel, points: Floats, target: Target, pull: Floats | None) -> Control:
@@ -226,7 +252,13 @@ def _begin(state: Stream, plan: Plan) -> Stream:
         reservoir=Reservoir.empty(state.settings.n_prototypes, state.width, n_features),
         criticisms=Criticisms.empty(state.settings.n_held_criticisms, state.width, n_features),
         dependence=None if state.dependence is None else dependence.init(n_features, state.dependence.widths),
+        near=None if state.aim is None else relevance.init(state.width, n_features),
+        included=_feature_sum(plan, state.settings.include),
     )
+
+
+def _feature_sum(plan: Plan, points: Floats | None) -> Floats | None:
+    return None if points is None else np.asarray(plan.feature_map.transform(points).sum(axis=0, dtype=np.float64))
 
 
 class _Chunk(NamedTuple):
@@ -284,7 +316,7 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
         n_used += len(block)
         if start < stop:
             offered = reservoir.offer(
-                rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], sums.mean(), n_used,
+                rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], state.goal(sums.mean()), n_used,
                 use_tree=settings.use_tree, seed=seed, keep_dropped=settings.n_held_criticisms > 0,
             )  # fmt: skip
             if offered.dropped is not None:
@@ -293,8 +325,20 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map)
     return replace(
         state, moments=sums, held_out=held_out, background=sample, rare=low, dependence=depending, n_used=n_used,
-        chunks=state.chunks + 1,
+        chunks=state.chunks + 1, near=None if state.near is None else _nearer(replace(state, background=sample), chunk, seed),
     )  # fmt: skip
+
+
+def _nearer(state: Stream, chunk: _Chunk, seed: Seed) -> Relevance | None:
+    """Return the rows that are like the target after a chunk of which the background has its part already."""
+    near, size = state.near, state.settings.n_background
+    if near is None or state.aim is None:
+        return None
+    if relevance.is_due(state.chunks):
+        seen = background.settled(state.background, size)
+        near = relevance.renewed(near, seen, state.aim.moments.mean(), state.fixed_plan.feature_map)
+    times = seed.child("near").child(state.chunks).generator().standard_exponential(len(chunk.rows))
+    return relevance.update(near, chunk.rows, chunk.features, size, times)
 
 
 def _criticise(state: Stream, offered: Offered, rows: Rows, features: Singles) -> None:

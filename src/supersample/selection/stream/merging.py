@@ -12,12 +12,14 @@ from supersample.embedding.moments import ONE, ScaledWeight
 from supersample.errors import MismatchError
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import kernel_block
-from supersample.selection.stream import background, dependence, rare
+from supersample.selection.stream import background, dependence, rare, relevance
+from supersample.selection.stream.aim import same_aim
 from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.dependence import Dependence
 from supersample.selection.stream.lifecycle import drain
 from supersample.selection.stream.plan import Plan
 from supersample.selection.stream.rare import Rare
+from supersample.selection.stream.relevance import Relevance
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.second_look import exchanged
@@ -34,6 +36,7 @@ def merge(left: Stream, right: Stream) -> Stream:
     O(M^2 D) for each of a few rounds of swaps between the two reservoirs, for any number of rows seen.
     """
     _require_same_settings(left, right)
+    _require_same_aim(left, right)
     left, right = drain(left), drain(right)
     if right.plan is None or left.plan is None:
         some, none = (left, right) if right.plan is None else (right, left)
@@ -53,6 +56,7 @@ def merge(left: Stream, right: Stream) -> Stream:
         dependence=_merged_dependence(left, right),
         decay=decay.merge(left.decay, right.decay),
     )
+    merged = replace(merged, near=_merged_near(merged, left, right))
     merged = replace(merged, reservoir=_merged_reservoir(merged, left, right), rare=_merged_rare(merged, left, right))
     held = (left.criticisms.rows, right.criticisms.rows, left.reservoir.rows, right.reservoir.rows)
     return replace(merged, criticisms=_merged_criticisms(merged, Rows.joined(*held)))
@@ -62,6 +66,16 @@ def _merged_dependence(left: Stream, right: Stream) -> Dependence | None:
     """Return the block sums of both streams; None unless both have them, of the same groups of coordinates."""
     mine, theirs = left.dependence, right.dependence
     return None if mine is None or theirs is None or mine.widths != theirs.widths else dependence.merge(mine, theirs)
+
+
+def _merged_near(merged: Stream, left: Stream, right: Stream) -> Relevance | None:
+    """Return the rows of both that are like the target, with the relevance fitted on a sample of both."""
+    if left.near is None or right.near is None or merged.aim is None:
+        return None
+    near = relevance.merge(left.near, right.near, merged.settings.n_background)
+    if merged.n_used == 0:
+        return near
+    return relevance.renewed(near, merged.background, merged.aim.moments.mean(), merged.fixed_plan.feature_map)
 
 
 def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:
@@ -98,7 +112,7 @@ def _merged_criticisms(merged: Stream, rows: Rows) -> Criticisms:
     if count == 0 or len(rows) == 0:
         return Criticisms.empty(count, merged.width, plan.feature_map.n_features)
     features = plan.feature_map.transform(rows.points).astype(np.float32)
-    witness = features @ (merged.moments.mean() - merged.reservoir.features.mean(axis=0, dtype=np.float64))
+    witness = features @ (merged.goal() - merged.reservoir.features.mean(axis=0, dtype=np.float64))
     chosen = greedy_criticisms(
         lambda some, others: kernel_block(plan.kernel, rows.points[some], rows.points[others]),
         witness, plan.kernel.diagonal(rows.points), count, np.ones(len(rows), dtype=np.bool_),
@@ -118,6 +132,21 @@ def _require_same_settings(left: Stream, right: Stream) -> None:
             raise MismatchError(
                 f"the two streams have {name} {mine} and {theirs} and cannot be merged; use the same number for both"
             )
+
+
+def _require_same_aim(left: Stream, right: Stream) -> None:
+    if not same_aim(left.aim, right.aim):
+        raise MismatchError(
+            "the two streams match different targets and cannot be merged; make the second one from the first, with "
+            "empty_like() or like="
+        )
+    mine, theirs = left.settings, right.settings
+    alike = mine.min_distance == theirs.min_distance and np.array_equal(left.before, right.before)
+    if not alike:
+        raise MismatchError(
+            "the two streams differ in include or min_distance and cannot be merged; make the second one from the first, with "
+            "empty_like() or like="
+        )
 
 
 def _require_same_plan(left: Plan, right: Plan) -> None:
@@ -140,8 +169,9 @@ def _shifted(state: Stream, by: int) -> Stream:
     reservoir.rows, criticisms.rows = reservoir.rows.shifted(by), criticisms.rows.shifted(by)
     sample = background.settled(state.background, state.settings.n_background)
     return replace(
-        state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by), rare=state.rare.shifted(by)
-    )
+        state, reservoir=reservoir, criticisms=criticisms, background=sample.shifted(by), rare=state.rare.shifted(by),
+        near=None if state.near is None else state.near.shifted(by, state.settings.n_background),
+    )  # fmt: skip
 
 
 def _weighed(state: Stream, factor: ScaledWeight) -> Stream:

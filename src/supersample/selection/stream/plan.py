@@ -7,12 +7,24 @@ import numpy as np
 
 from supersample._checks import MOST, MOST_FEATURES, ROUNDING, require
 from supersample._random import Seed, as_seed
-from supersample._stored import FLAG, INTEGER, NUMBER, TEXT, UnknownNameError, any_of, instance_of, one_of, optional, stored
+from supersample._stored import (
+    FLAG,
+    FLOATS,
+    INTEGER,
+    NUMBER,
+    TEXT,
+    UnknownNameError,
+    any_of,
+    instance_of,
+    one_of,
+    optional,
+    stored,
+)
 from supersample._threads import BLOCK_ROWS
 from supersample._typing import Floats, RandomState
-from supersample._validation import check_count, choose
+from supersample._validation import check_count, check_points, choose
 from supersample.embedding.decay import check_half_life
-from supersample.errors import InputError
+from supersample.errors import InputError, MismatchError
 from supersample.features import FeatureMap, FeaturesLike
 from supersample.features.base import require_features
 from supersample.features.heldout import held_out_map
@@ -51,14 +63,17 @@ _TREE_FROM = 2000
         "stream": INTEGER,
         "half_life": optional(NUMBER),
         "by_time": FLAG,
+        "include": optional(FLOATS),
+        "min_distance": optional(NUMBER),
     },
-    later={"half_life": None, "by_time": False},
+    later={"half_life": None, "by_time": False, "include": None, "min_distance": None},
 )
 @dataclass(frozen=True)
 class Settings:
     """The user's options. `stream` distinguishes streams that share a plan, so that their random draws are independent.
 
     half_life: rows, or units of the rows' times (by_time), in which a row loses half of its weight; None: they keep it.
+    include: points chosen before, which count beside the prototypes. min_distance: between any two chosen points, at least.
     regularizer, n_held_out: not stored; tables have none, and the usual number of held-out features.
     """
 
@@ -74,6 +89,8 @@ class Settings:
     by_time: bool = False
     regularizer: Literal["logdet"] | None = None
     n_held_out: int = HELD_OUT
+    include: Floats | None = field(default=None, compare=False)
+    min_distance: float | None = None
 
     @property
     def n_held_criticisms(self) -> int:
@@ -107,6 +124,10 @@ class Settings:
         half_life = self.half_life
         require(half_life is None or (np.isfinite(half_life) and half_life > 0), "the half-life is impossible")
         require(n_features is None or 1 <= n_features <= MOST_FEATURES, "the number of features is impossible")
+        least, before = self.min_distance, self.include
+        require(least is None or (np.isfinite(least) and least > 0), "the least distance is impossible")
+        fits = before is None or (before.ndim == 2 and len(before) > 0 and bool(np.isfinite(before).all()))
+        require(fits, "the included rows are impossible")
 
 
 @stored("Plan", {"feature_map": instance_of(FeatureMap), "held_out": instance_of(FeatureMap)})
@@ -150,6 +171,8 @@ def settings_of(
     by_time: bool = False,
     regularizer: Any = None,
     n_held_out: Any = HELD_OUT,
+    include: Any = None,
+    min_distance: Any = None,
 ) -> Settings:
     """Check the users' arguments and return them as settings."""
     if isinstance(features, FeatureMap):
@@ -178,12 +201,26 @@ def settings_of(
         by_time=by_time,
         regularizer=regularizer,
         n_held_out=int(n_held_out),
+        include=None if include is None else check_points(include, "include").astype(np.float64),
+        min_distance=None if min_distance is None else _check_distance(min_distance),
     )
+
+
+def _check_distance(value: Any) -> float:
+    number = not isinstance(value, bool) and isinstance(value, int | float | np.integer | np.floating)
+    if not number or not (np.isfinite(value) and value > 0):
+        raise InputError(f"min_distance must be a number above 0, in the units of the points, got {value!r}; None for no limit")
+    return float(value)
 
 
 def check_settings(settings: Settings, width: int) -> None:
     """Refuse settings that cannot work for rows of this width, before any row is processed."""
     settings.kernel.check_width(width)
+    if settings.include is not None and settings.include.shape[1] != width:
+        raise MismatchError(
+            f"include must have the {width} columns of the rows to choose from, got {settings.include.shape[1]}; pass the same "
+            f"columns of both"
+        )
     features = settings.features
     if isinstance(features, str) and FEATURES[features].needs_spectrum and not settings.kernel.has_spectrum:
         raise InputError(

@@ -3,6 +3,7 @@
 It works on the rows in the state and does not change the state.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -14,17 +15,20 @@ from supersample.kernels import Kernel
 from supersample.kernels.singles import SingleGram
 from supersample.selection.greedy import greedy_criticisms
 from supersample.selection.pool import ExactPool, embedded, kernel_block
+from supersample.selection.stream import background
 from supersample.selection.stream.anneal import anneal, low_rank
 from supersample.selection.stream.calibration import Target
 from supersample.selection.stream.criticisms import COPY, Criticisms
 from supersample.selection.stream.exchange import exchange
 from supersample.selection.stream.plan import Plan
 from supersample.selection.stream.polish import polish
+from supersample.selection.stream.relevance import Relevance
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.spaced import spaced
 from supersample.selection.stream.state import Stream
 
-__all__ = ["FEW", "Looked", "exchanged", "second_look", "target_rows"]
+__all__ = ["FEW", "Looked", "Sought", "exchanged", "second_look", "target_rows"]
 
 #: Up to this many points all kernel values between them and the pool are held; of more, they are computed block by block.
 FEW = 300
@@ -57,7 +61,7 @@ def target_rows(state: Stream) -> int:
 
     Fewer, if that takes too many kernel values.
     """
-    sample, size = state.background, state.settings.n_prototypes
+    sample, size = state.matched[0], state.settings.n_prototypes
     complete = not np.isfinite(sample.next_mantissa)
     wanted = len(sample.rows) if complete else max(min(_TARGET_FOR_EACH * size, _MOST_TARGET), size)
     most = int(_MOST_FOR_PULL / ((len(sample.rows) + size) * (state.width + _OVERHEAD)))
@@ -72,7 +76,7 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     be settled. If that takes too many kernel values, the background is offered to the reservoir by the stream's own step.
     """
     count, plan, few = state.settings.n_held_criticisms, state.fixed_plan, len(rows) <= FEW
-    sample = state.background.rows
+    sample = state.background.rows if state.near is None else _like_target(state.near, state.settings.n_background)
     others = Rows.joined(more, sample)
     if _starts_anew(state):
         others = Rows.joined(rows, others)
@@ -82,57 +86,98 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     unique = np.sort(unique[unique >= len(rows)])
     if not few:
         room = int(_MOST_FOR_SWAPS / (len(rows) * (state.width + _OVERHEAD))) - len(rows)
-        if room < len(rows):
+        if room < len(rows) and state.settings.min_distance is None:
             return _by_features(state, plan, rows, Rows.joined(rows, others).take(unique), more, target, count)
-        # The rows of the target come first of the sample.
-        unique = unique[: max(room, len(others) - len(sample) + len(target.weights))]
+        # The rows of the target come first of the sample, if they are rows of the stream.
+        unique = unique[: max(room, len(others) - len(sample) + len(target.weights) if state.aim is None else 0)]
     pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), unique]))
-    places = _places(pool, sample.take(slice(0, len(target.weights))))
-    improve = len(rows) == state.settings.n_prototypes
+    places = _places(pool, sample.take(slice(0, len(target.weights)))) if state.aim is None else None
+    sought = Sought(plan.kernel, target, places, state.before)
+    improve = len(rows) == state.settings.n_prototypes and state.settings.min_distance is None
     look = _few if few else _many
-    chosen, pull = look(plan.kernel, pool.points, len(rows), places, target, state.settings.seed.child("second look"), improve)
+    chosen, pull = look(sought, pool.points, len(rows), state.settings.seed.child("second look"), improve)
+    if state.settings.min_distance is not None:
+        size, least = state.settings.n_prototypes, state.settings.min_distance
+        wanted = partial(sought.lacking, pool.points, pull=pull)
+        chosen = spaced(plan.kernel, pool.points, wanted, size, least, state.before)
     prototypes = pool.take(chosen)
+    there = np.empty(0) if places is None else pull[places]
     if count == 0:
-        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull[places], exact=True)
+        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), there, exact=True)
     witness = pull - embedded(plan.kernel, pool.points, prototypes.points, np.full(len(chosen), 1.0 / len(chosen)))
-    return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), pull[places], exact=True)
+    return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), there, exact=True)
 
 
-def _few(
-    kernel: Kernel, points: Floats, size: int, places: Indices, target: Target, seed: Seed, improve: bool
-) -> tuple[Indices, Floats]:
+class Sought(NamedTuple):
+    """What points of a pool are to match.
+
+    places: where the rows of the target stand in the pool; None if they are not rows of it. before: points chosen before.
+    """
+
+    kernel: Kernel
+    target: Target
+    places: Indices | None
+    before: Floats
+
+    def lacking(self, points: Floats, size: int, pull: Floats) -> Floats:
+        """Return ((M + c) E k(x, target) - sum of c k(x, b)) / M: the pull on M points beside c that were chosen before."""
+        count = len(self.before)
+        if count == 0:
+            return pull
+        held = embedded(self.kernel, points, self.before, np.ones(count))
+        return np.asarray(((size + count) * pull - held) / size)
+
+
+def _few(sought: Sought, points: Floats, size: int, seed: Seed, improve: bool) -> tuple[Indices, Floats]:
     """Return the chosen points of a pool that begins with those held, and E k(x, target) at all of them."""
+    kernel, target = sought.kernel, sought.target
     candidates, chosen = ExactPool(kernel, points), np.arange(size)
-    pull = candidates.embed(places, target.weights)
+    if sought.places is None:
+        pull = embedded(kernel, points, target.points, target.weights)
+    else:
+        pull = candidates.embed(sought.places, target.weights)
     if improve:
-        annealed = _annealed(kernel, points, size, places, target, seed)
-        chosen = polish(candidates, pull, chosen if annealed is None else annealed, seed.generator())
+        annealed = _annealed(sought, points, size, seed)
+        start = chosen if annealed is None else annealed
+        chosen = polish(candidates, sought.lacking(points, size, pull), start, seed.generator())
     return chosen, pull
 
 
-def _many(
-    kernel: Kernel, points: Floats, size: int, places: Indices, target: Target, seed: Seed, improve: bool
-) -> tuple[Indices, Floats]:
+def _many(sought: Sought, points: Floats, size: int, seed: Seed, improve: bool) -> tuple[Indices, Floats]:
     """Return the same, with kernel values in float32 that are computed when they are needed."""
-    gram, chosen = SingleGram(kernel, points), np.arange(size)
-    pull, others = np.empty(len(points)), np.setdiff1d(np.arange(len(points)), places)
-    pull[places] = gram.embed_own(places, target.weights)
-    pull[others] = gram.embed(places, target.weights, others)
+    gram, chosen, target = SingleGram(sought.kernel, points), np.arange(size), sought.target
+    if sought.places is None:
+        pull = embedded(sought.kernel, points, target.points, target.weights)
+    else:
+        pull, others = np.empty(len(points)), np.setdiff1d(np.arange(len(points)), sought.places)
+        pull[sought.places] = gram.embed_own(sought.places, target.weights)
+        pull[others] = gram.embed(sought.places, target.weights, others)
     if improve:
-        annealed = _annealed(kernel, points, size, places, target, seed)
-        chosen = exchange(gram, pull, chosen if annealed is None else annealed)
+        annealed = _annealed(sought, points, size, seed)
+        chosen = exchange(gram, sought.lacking(points, size, pull), chosen if annealed is None else annealed)
     return chosen, pull
 
 
-def _annealed(kernel: Kernel, points: Floats, size: int, places: Indices, target: Target, seed: Seed) -> Indices | None:
-    """Return points to start the descent from, if the kernel has a low rank on the pool."""
-    if points.shape[0] == size:
+def _annealed(sought: Sought, points: Floats, size: int, seed: Seed) -> Indices | None:
+    """Return points to start the descent from, if the kernel has a low rank on the pool and on what it is to match."""
+    count, target, before = points.shape[0], sought.target, sought.before
+    if count == size:
         return None
-    found = low_rank(kernel, points, size, seed.child("low rank"))
+    outside = before if sought.places is not None else np.concatenate([target.points, before])
+    found = low_rank(sought.kernel, np.concatenate([points, outside]) if len(outside) else points, size, seed.child("low rank"))
     if found is None:
         return None
-    mean = target.weights @ found.features[places].astype(np.float64)
-    return anneal(found, mean, np.arange(size), seed.child("anneal"))
+    rows, beyond = found.features[:count], found.features[count:].astype(np.float64)
+    there = beyond[: len(target.points)] if sought.places is None else found.features[sought.places].astype(np.float64)
+    mean = target.weights @ there
+    if len(before):
+        mean = ((size + len(before)) * mean - beyond[len(beyond) - len(before) :].sum(axis=0)) / size
+    return anneal(found._replace(features=rows), mean, np.arange(size), seed.child("anneal"))
+
+
+def _like_target(near: Relevance, size: int) -> Rows:
+    """Return the rows of the stream that are like the target."""
+    return background.settled(near.sample, size).rows
 
 
 def _starts_anew(state: Stream) -> bool:
@@ -141,7 +186,7 @@ def _starts_anew(state: Stream) -> bool:
     Late rows of the stream find a full reservoir. Where they differ from all rows before, too few get in, and swaps lower the
     MMD but do not bring the tail back (docs/decisions/005).
     """
-    enough = len(state.background.rows) >= _ENOUGH * len(state.reservoir.rows)
+    enough = len(state.background.rows) >= _ENOUGH * len(state.reservoir.rows) and state.aim is None
     return enough and state.dependence is not None and state.dependence.drift() > _SORTED
 
 
@@ -187,7 +232,7 @@ def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows
     pull = np.asarray(plan.feature_map.transform(target.points) @ target.mean, dtype=np.float64)
     if count == 0 or len(pool) == 0:
         return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull, exact=False)
-    mean_gap = state.moments.mean() - reservoir.features.mean(axis=0, dtype=np.float64)
+    mean_gap = state.goal() - reservoir.features.mean(axis=0, dtype=np.float64)
     witness = plan.feature_map.transform(pool.points) @ mean_gap
     found = _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
     return Looked(reservoir.rows, *found, pull, exact=False)
@@ -202,7 +247,7 @@ def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
     seed = state.settings.seed.child("second look")
     features = transform(others.points).astype(np.float32)
     norms = moments.squared_norms(features).astype(np.float32)
-    mean = state.moments.mean()
+    mean = state.goal()
     for _ in range(_MOST_ROUNDS):
         free = np.flatnonzero(~np.isin(others.positions, reservoir.rows.positions))
         offered = reservoir.offer(

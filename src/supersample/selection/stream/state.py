@@ -5,16 +5,18 @@ from typing import Any
 
 import numpy as np
 
-from supersample._checks import FURTHEST, MOST, require
-from supersample._stored import INTEGER, instance_of, optional, stored
-from supersample._typing import Indices
+from supersample._checks import FURTHEST, MOST, require, within
+from supersample._stored import FLOATS, INTEGER, instance_of, optional, stored
+from supersample._typing import Floats, Indices
 from supersample.embedding.decay import Decay
 from supersample.embedding.moments import Moments
+from supersample.selection.stream.aim import Aim
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.criticisms import Criticisms
 from supersample.selection.stream.dependence import Dependence
 from supersample.selection.stream.plan import CHUNK, WARM_UP, Plan, Settings
 from supersample.selection.stream.rare import Rare
+from supersample.selection.stream.relevance import Relevance
 from supersample.selection.stream.reservoir import Reservoir
 from supersample.selection.stream.rows import Rows
 
@@ -39,10 +41,13 @@ __all__ = ["Stream"]
         "rare": optional(instance_of(Rare)),
         "dependence": optional(instance_of(Dependence)),
         "decay": optional(instance_of(Decay)),
+        "aim": optional(instance_of(Aim)),
+        "near": optional(instance_of(Relevance)),
+        "included": optional(FLOATS),
     },
     make="restored",
     absent={"rare": None, "dependence": None},
-    later={"decay": None},
+    later={"decay": None, "aim": None, "near": None, "included": None},
 )
 @dataclass(frozen=True)
 class Stream:
@@ -51,6 +56,8 @@ class Stream:
     n_seen counts all rows, n_used the processed rows of positive weight, and chunks the processed chunks. Rows of low density
     are kept in `rare`, or else `criticisms` by their witness: see Settings.regularizer. dependence: None if it was not
     measured, as in files of earlier formats. decay: the clock by which old rows lose weight; None if they keep it.
+    aim: what the points are to match in place of the stream, and near: rows of the stream that are like it; None without one.
+    included: the sum of the features of the points chosen before; None if there are none.
     """
 
     settings: Settings
@@ -68,6 +75,9 @@ class Stream:
     rare: Rare
     dependence: Dependence | None = None
     decay: Decay | None = None
+    aim: Aim | None = None
+    near: Relevance | None = None
+    included: Floats | None = None
 
     @classmethod
     def restored(cls, *, criticisms: Criticisms, rare: Rare | None, settings: Settings, **fields: Any) -> "Stream":
@@ -84,6 +94,30 @@ class Stream:
         assert self.plan is not None
         return self.plan
 
+    def goal(self, mean: Floats | None = None) -> Floats:
+        """Return the mean features that the held points are to have: the target's, or else `mean`, that of the rows so far.
+
+        Points chosen before count beside the M others, so these are to have what the former lack:
+        ((M + c) mean - sum of c features) / M.
+        """
+        wanted = self.aim.moments.mean() if self.aim is not None else self.moments.mean() if mean is None else mean
+        if self.included is None or self.settings.include is None:
+            return wanted
+        size, before = self.settings.n_prototypes, len(self.settings.include)
+        return np.asarray(((size + before) * wanted - self.included) / size)
+
+    @property
+    def before(self) -> Floats:
+        """The points chosen before."""
+        return np.empty((0, self.width)) if self.settings.include is None else self.settings.include
+
+    @property
+    def matched(self) -> tuple[Background, Moments, Moments]:
+        """What the points are to match: rows drawn from it, its mean features and its held-out mean features."""
+        if self.aim is None:
+            return self.background, self.moments, self.held_out
+        return self.aim.sample, self.aim.moments, self.aim.held_out
+
     def check(self, positions: Indices) -> None:
         """Refuse a stream that cannot be continued; `positions` are those of all its rows."""
         counts = (self.n_used, self.n_seen - self.n_used - len(self.pending), self.chunks)
@@ -98,6 +132,7 @@ class Stream:
         if clock is not None:
             clock.check()
         sample, reservoir, criticisms = self.background, self.reservoir, self.criticisms
+        near = () if self.near is None else (self.near.sample.kept, *self.near.sample.waiting)
         require(reservoir.size == self.settings.n_prototypes, "the reservoir has another size than was asked for")
         require(criticisms.size == self.settings.n_held_criticisms, "the criticisms have another number than was asked for")
         require(self.rare.size == self.settings.n_rare, "the rare rows have another number than is kept")
@@ -106,7 +141,7 @@ class Stream:
             reservoir.rows,
             criticisms.rows,
             self.rare.rows,
-            *(part.rows for part in (sample.kept, *sample.waiting)),
+            *(part.rows for part in (sample.kept, *sample.waiting, *near)),
         )
         for rows in parts:
             rows.check(self.width)
@@ -127,5 +162,20 @@ class Stream:
         if self.dependence is not None:
             self.dependence.check(n_features, self.width, self.n_used, largest)
         sample.check()
+        self._check_aim(n_features, largest)
         reservoir.check(n_features, kernel)
         criticisms.check(n_features, kernel)
+
+    def _check_aim(self, n_features: int, largest: float) -> None:
+        """Refuse a target without its plan, and included points without their features."""
+        require((self.aim is None) == (self.near is None), "a target and the rows that are like it belong together")
+        if self.aim is not None and self.near is not None:
+            require(self.plan is not None and self.decay is None, "the target has no features")
+            self.aim.check(self.fixed_plan, self.width, largest)
+            self.near.check(n_features)
+        wanted = self.plan is not None and self.settings.include is not None
+        require((self.included is not None) == wanted, "the included rows have no features")
+        if self.included is not None and self.settings.include is not None:
+            require(self.settings.include.shape[1] == self.width, "the included rows have another width")
+            fits = self.included.shape == (n_features,) and within(self.included, len(self.settings.include) * largest)
+            require(fits, "the included rows have impossible features")
