@@ -1,4 +1,4 @@
-"""The page of the live service in a real browser: what changes appears, two ranges are compared, and nothing of a row is run."""
+"""The page of the live service in a real browser: what changes appears, ranges are compared, and nothing of a row is run."""
 
 import json
 
@@ -8,8 +8,6 @@ import pytest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import WebDriverWait
-
-import chromium
 
 pytest.importorskip("starlette", reason="needs the packages of supersample[live]")
 
@@ -79,7 +77,7 @@ def page(browser, service):
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "screen", "features": scheme})
         browser.get("about:blank")
-        browser.delete_all_cookies()
+        browser.execute_cdp_cmd("Network.clearBrowserCookies", {})
         browser.get(service.url + where)
         if right:
             until(browser, lambda: one(browser, "#token").is_displayed())
@@ -99,8 +97,17 @@ def until(driver, condition):
     return WebDriverWait(driver, 40, 0.1).until(lambda _: condition())
 
 
+def texts(driver, selector):
+    """Return what is shown, read in one step, since the page may replace its elements at any moment."""
+    script = """
+        return Array.from(document.querySelectorAll(arguments[0])).filter((each) => each.checkVisibility())
+          .map((each) => each.innerText);
+    """
+    return driver.execute_script(script, selector)
+
+
 def shows(driver, selector, words):
-    until(driver, lambda: any(words in each.text for each in driver.find_elements(By.CSS_SELECTOR, selector)))
+    until(driver, lambda: any(words in each for each in texts(driver, selector)))
 
 
 def test_without_a_token_there_is_only_the_form_and_a_reader_cannot_decide(page):
@@ -138,7 +145,7 @@ def test_the_verdict_is_first_and_everything_of_a_row_is_text(page):
     assert all(each.startswith(driver.current_url.split("#")[0]) for each in asked)
 
 
-def test_a_change_appears_within_two_seconds_of_the_tick_that_shows_it(page, service, record_property):
+def test_a_change_appears_within_two_seconds_of_the_tick_that_shows_it(page, service):
     """One of three must do, since a machine may be busy with something else for a while."""
     delays = []
     for name in NAMES[1:]:
@@ -148,39 +155,37 @@ def test_a_change_appears_within_two_seconds_of_the_tick_that_shows_it(page, ser
         driver.execute_script(NOTE_CHANGE)
         for hour in range(60, 72):
             feed(service, name, hour, 1, True)
-        seen = until(driver, lambda: driver.execute_script("return window.changedAt"))
+        shows(driver, ".headline", "Changed at 2026-03-04 12:00")
         shows(driver, ".alarm", "Changed at 2026-03-04 12:00")
+        seen = driver.execute_script("return window.changedAt")
         noticed = service.service.streams[name].alarms.decisions()[0].noticed
         delays.append(seen - noticed)
         if delays[-1] <= 2.0:
             break
-    record_property("seconds", delays)
-    assert min(delays) <= 2.0
+    assert min(delays) <= 2.0, delays
 
 
 def test_two_ranges_are_compared_by_keyboard_and_have_a_permalink(page, service):
     driver = page("/#/fares")
     shows(driver, ".presets button", "First and second half")
-    halves = next(each for each in driver.find_elements(By.CSS_SELECTOR, ".presets button") if each.text == "First and second half")
-    halves.send_keys(Keys.ENTER)
-    until(driver, lambda: one(driver, "#verdict").text.startswith("The two differ"))
+    press(driver, ".presets", "First and second half")
+    shows(driver, "#verdict", "The two differ")
     one(driver, "#to-1").send_keys(*[Keys.ARROW_LEFT] * 12)
     one(driver, "#from-1").send_keys(Keys.ARROW_RIGHT)
-    shown = [each.text for each in driver.find_elements(By.CSS_SELECTOR, ".range output")]
+    shown = texts(driver, ".range output")
     ticks = service.service.streams["fares"].timeline.ticks.starts.size
-    half = (ticks + 1) // 2 if ticks % 4 == 3 else ticks // 2 + ticks % 2
     assert shown[0] == "2026-03-02 00:00"
     assert one(driver, "#to-0").get_attribute("aria-valuetext") == shown[1]
     first = hour_of(shown[1])
-    assert abs(first - half) <= 1
+    assert abs(first - ticks / 2) <= 1
     assert (hour_of(shown[2]), hour_of(shown[3])) == (first + 1, ticks - 12)
     one(driver, "#compare").send_keys(Keys.ENTER)
-    until(driver, lambda: one(driver, "#verdict").text.startswith("No difference is found"))
+    shows(driver, "#verdict", "No difference is found")
     link = one(driver, ".go a").get_attribute("href")
     driver.get("about:blank")
     driver.get(link)
-    until(driver, lambda: one(driver, "#verdict").text.startswith("No difference is found"))
-    assert [each.text for each in driver.find_elements(By.CSS_SELECTOR, ".range output")] == shown
+    shows(driver, "#verdict", "No difference is found")
+    assert texts(driver, ".range output") == shown
 
 
 def hour_of(text):
@@ -192,18 +197,18 @@ def test_what_is_decided_is_shown(page):
     shows(driver, ".decide button", "This is the new normal")
     one(driver, "#by-1").send_keys("Ada")
     one(driver, "#note-1").send_keys(HOSTILE)
-    press(driver, "Acknowledge")
+    press(driver, ".decide", "Acknowledge")
     shows(driver, ".alarm .kind", "somebody deals with it")
     shows(driver, ".lede", "Ada deals with it.")
     shows(driver, ".alarm", f"by Ada: {HOSTILE}")
-    press(driver, "This is the new normal")
+    press(driver, ".decide", "This is the new normal")
     shows(driver, ".headline", "Same since 2026-03-04 12:00")
-    press(driver, "Open again")
+    press(driver, ".decide", "Open again")
     shows(driver, ".headline", "Changed at 2026-03-04 12:00")
 
 
-def press(driver, words):
-    next(each for each in driver.find_elements(By.CSS_SELECTOR, ".decide button") if each.text == words).send_keys(Keys.ENTER)
+def press(driver, where, words):
+    next(each for each in driver.find_elements(By.CSS_SELECTOR, f"{where} button") if each.text == words).send_keys(Keys.ENTER)
 
 
 @pytest.mark.parametrize("where", ["/#/", "/#/fares/alarm-1"])

@@ -14,8 +14,8 @@ from supersample.report.palette import css_variables
 __all__ = ["ENDPOINTS", "shell"]
 
 _SCRIPTS = (
-    "alarms.js", "along.js", "charts.js", "columns.js", "compare.js", "dom.js", "login.js", "main.js", "overview.js", "service.js",
-    "stream.js", "tables.js", "words.js",
+    "alarms.js", "along.js", "charts.js", "columns.js", "compare.js", "dom.js", "login.js", "main.js", "overview.js",
+    "service.js", "stream.js", "tables.js", "words.js",
 )  # fmt: skip
 _WRONG = '<p role="alert" id="wrong">'
 

@@ -5,4 +5,10 @@ from supersample.live.http.endpoint import Endpoint
 
 __all__ = ["ENDPOINTS"]
 
-ENDPOINTS: tuple[Endpoint, ...] = (*entrance.ENDPOINTS, *page.ENDPOINTS, *reading.ENDPOINTS, *deciding.ENDPOINTS, *rows.ENDPOINTS)
+ENDPOINTS: tuple[Endpoint, ...] = (
+    *entrance.ENDPOINTS,
+    *page.ENDPOINTS,
+    *reading.ENDPOINTS,
+    *deciding.ENDPOINTS,
+    *rows.ENDPOINTS,
+)
