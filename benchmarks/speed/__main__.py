@@ -22,7 +22,9 @@ from benchmarks.speed import (
     maps,
     memory,
     merging,
+    one_thread,
     order,
+    parts,
     passes,
     permutations,
     ridge,
@@ -37,7 +39,7 @@ from benchmarks.speed.report import Benchmark, Context, print_caveats, print_res
 _MODULES = (
     discrepancy, maps, permutations, floor, memory, embedding, stream, thinning, order, ridge, adaptive, passes, tree_search,
     crossover, long_stream, merging, criticisms, summarizing, comparing, engines, herding, first_use,
-    many_points, wide_rows, batch_wide, blobs,
+    many_points, wide_rows, batch_wide, blobs, parts, one_thread,
 )  # fmt: skip
 #: Benchmarks by the name of their module, in the order in which they run.
 BENCHMARKS: dict[str, Benchmark] = {module.__name__.rpartition(".")[2]: module.BENCHMARK for module in _MODULES}

@@ -15,7 +15,8 @@ from supersample.errors import InputError, InputTypeError
 
 __all__ = [
     "BYTES", "DTYPE", "FLAG", "FLOATS", "INDICES", "INTEGER", "NUMBER", "REALS", "SINGLES", "TEXT", "FieldKind", "Form",
-    "UnknownNameError", "any_of", "check_fields", "form_named", "form_of", "instance_of", "kind_of", "one_of", "optional",
+    "UnknownNameError", "any_of", "check_fields", "foreign_modules", "form_named", "form_of",
+    "instance_of", "kind_of", "one_of", "optional",
     "stored", "tuple_of",
 ]  # fmt: skip
 
@@ -114,6 +115,12 @@ def form_named(name: Any) -> Form:
 def form_of(value: Any) -> Form | None:
     """Return the form of an object's own class, None if it has none; forms are not inherited."""
     return _BY_CLASS.get(type(value))
+
+
+def foreign_modules() -> list[str]:
+    """Return the modules outside this package whose classes are registered; classes of a script itself are in none."""
+    names = {form.cls.__module__ for form in _BY_NAME.values()}
+    return sorted(name for name in names if name != "__main__" and not name.startswith("supersample."))
 
 
 def check_fields(value: Any) -> None:

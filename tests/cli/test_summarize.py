@@ -80,6 +80,16 @@ def test_a_run_goes_on_from_its_checkpoint(run, data, tmp_path):
     assert "belongs to a run that was asked for something else" in done.stderr
 
 
+def test_jobs_are_so_many_processes(run, data, tmp_path):
+    written = []
+    for jobs in ("1", "-1"):
+        run("summarize", data / "a.parquet", *SMALL, "--jobs", jobs, "-o", tmp_path / jobs)
+        written.append((tmp_path / jobs).read_bytes())
+    assert written[0] == written[1]
+    done = run("summarize", "-", *SMALL, "--jobs", "2", stdin=b"x\n1\n2\n", status=2)
+    assert "n_jobs must be left out for standard input, whose rows can only be read in order" in done.stderr
+
+
 def test_a_bar_on_request(run, tmp_path):
     pq.write_table(pa.table({"x": np.random.default_rng(0).normal(size=100_000)}), tmp_path / "long.parquet")
     done = run("summarize", tmp_path / "long.parquet", *SMALL, "--progress")

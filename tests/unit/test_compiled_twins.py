@@ -224,6 +224,11 @@ def leave_over():
     return {"some and none": (np.array([9.0, 5.5, 2.9], SINGLE), np.array([[1, 2, 7], [-2, 1, 7], [1, 1.5, 7]], SINGLE))}
 
 
+def reach():
+    return {"three of four": (whole(9), whole(3, 9, seed=1), whole(3, seed=2), np.zeros(9, SINGLE)), "none": (
+        whole(9), np.empty((0, 9), SINGLE), np.empty(0, SINGLE), np.zeros(9, SINGLE))}  # fmt: skip
+
+
 def take_place():
     reservoir, x, pull = whole(3, 4), normal(4, dtype=SINGLE), normal(4, dtype=SINGLE, seed=1)
     return {"the second": (1, x, x @ x, reservoir, norms_of(reservoir), reservoir @ pull, pull)}
@@ -665,6 +670,7 @@ CASES = {
     "block_sums.add_rows": add_rows,
     "swaps.dot": dot,
     "swaps.leave_over": leave_over,
+    "swaps.reach": reach,
     "swaps.take_place": take_place,
     "swaps.offer": swaps_offer,
     "tree.leaf_of": leaf_of,

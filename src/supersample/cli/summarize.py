@@ -50,6 +50,9 @@ __all__ = ["summarize"]
 )
 @seed
 @click.option("--like", type=click.Path(), metavar="FILE", help="Encode as this summary does, to compare or merge the two.")
+@click.option(
+    "--jobs", "n_jobs", type=int, metavar="N", help="Read large files in parts, by so many processes; -1 for all cores."
+)
 @click.option("--checkpoint", type=FILE, callback=summary_file, help="Keep the state here; the same command goes on from it.")
 @click.option(
     "--rows", type=FILE, callback=rows_file, help="Write the chosen rows to a data file (.parquet, .csv, .arrow, .ndjson), too."
@@ -119,7 +122,7 @@ def _settings(options: dict[str, Any]) -> dict[str, Any]:
     with starting():
         from supersample.summary.summarizing import Options
     settings = column_settings(options)
-    names = (*(field.name for field in fields(Options)), "checkpoint")
+    names = (*(field.name for field in fields(Options)), "checkpoint", "n_jobs")
     settings |= {name: options[name] for name in names if options.get(name) is not None}
     if options["seed"] is not None:
         settings["random_state"] = options["seed"]

@@ -50,6 +50,11 @@ def job_of(options: Mapping[str, Any]) -> Job:
             "checkpoint must be left out for partitions of a cluster, whose engine repeats by itself what was lost; to keep "
             "what is done between runs, summarise parts with like= and merge them"
         )
+    if options["n_jobs"] is not None:
+        raise InputError(
+            f"n_jobs must be left out for partitions of a cluster, whose engine decides how many workers there are, got "
+            f"{options['n_jobs']!r}; leave it out"
+        )
     if not isinstance(options["progress"], bool):
         raise InputTypeError(
             f"progress must be True or False for partitions of a cluster, whose own display is used, got "

@@ -8,7 +8,7 @@ result depends only on the partitions and their order, never on which worker run
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -21,9 +21,9 @@ from supersample.selection.stream.plan import WARM_UP
 from supersample.storage.container import DAMAGE
 from supersample.summary import Summary
 from supersample.summary import state as states
+from supersample.summary.partition import empty_of, merged, packed, running_of, tree
 from supersample.summary.snapshot import Snapshot
-from supersample.summary.state import Request, Running, State, WarmUp
-from supersample.summary.state_file import restore, store
+from supersample.summary.state import Request, State
 
 __all__ = [
     "failed",
@@ -43,8 +43,6 @@ __all__ = [
     "unreadable",
     "warm_up",
 ]
-
-T = TypeVar("T")
 
 #: The bytes of a partition without rows.
 NOTHING = b""
@@ -154,17 +152,12 @@ def gathered_rows(tables: Mapping[int, pa.Table], request: Request, label: str) 
     return without(open_source(pa.Table.from_batches(batches, schema)), request.options.drop)
 
 
-def packed(state: State) -> bytes:
-    """Return a state as the bytes that are sent between machines."""
-    return store(state, kind="partition", source="")
-
-
 def summarize_part(empty: bytes, index: int, source: Any) -> bytes:
     """Return the state of one partition, starting from a warmed-up empty state.
 
     Time O(n (d D + M)); memory of a batch and of the state, if the source is read in batches.
     """
-    state: State = states.part(_empty(empty), index)
+    state: State = states.part(empty_of(empty), index)
     with naming(index):
         for batch in open_source(source).batches(0):
             state = states.update(state, batch)
@@ -177,29 +170,14 @@ def merge_parts(left: bytes, right: bytes) -> bytes:
 
     At worst O(M^2 D), whatever the number of rows.
     """
-    if not left or not right:
-        return left or right
-    return packed(states.merge(_running(left), _running(right)))
+    return merged(left, right) if left and right else left or right
 
 
 def finish(data: bytes, label: str) -> Summary:
     """Return the summary of the state that a run ended with."""
     if not data:
         raise InputError(f"source must have at least one row, got none from {label}")
-    return Summary(Snapshot(_running(data)), label)
-
-
-def tree(leaves: Sequence[T], merge: Callable[[T, T], T]) -> T:
-    """Merge pairs of neighbours until one is left; the last of an odd number is kept for the next round.
-
-    >>> tree(["a", "b", "c", "d", "e"], lambda left, right: f"({left} {right})")
-    '(((a b) (c d)) e)'
-    """
-    level = list(leaves)
-    while len(level) > 1:
-        pairs = [merge(left, right) for left, right in zip(level[::2], level[1::2], strict=False)]
-        level = pairs + level[len(pairs) * 2 :]
-    return level[0]
+    return Summary(Snapshot(running_of(data)), label)
 
 
 def unreadable(index: int | str, error: BaseException) -> SupersampleError:
@@ -246,26 +224,3 @@ def _written(table: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
     return sink.getvalue().to_pybytes()  # type: ignore[no-any-return]
-
-
-def _empty(data: bytes) -> WarmUp:
-    """Return the empty state that all partitions start from."""
-    state = _unpacked(data)
-    if not isinstance(state, WarmUp) or state.maps is None:
-        raise InputError("the state that partitions start from must have its features fixed and no rows; run again")
-    return state
-
-
-def _running(data: bytes) -> Running:
-    """Return the state of a partition with rows."""
-    state = _unpacked(data)
-    if not isinstance(state, Running) or state.stream.plan is None:
-        raise InputError("the state of a partition must have its features fixed, got one without; run again")
-    return state
-
-
-def _unpacked(data: bytes) -> State:
-    restored = restore(data, "the state of a partition")
-    if restored.kind != "partition":
-        raise InputError(f"the state of a partition must be one that a worker made, got a {restored.kind}; run again")
-    return restored.state

@@ -38,13 +38,18 @@ CREATE TABLE deliveries (
 
 
 class Database:
-    """A connection that threads share, one at a time. Readers see what was committed last."""
+    """A connection that writes and one that reads, each for one thread at a time.
+
+    Readers see what was committed last, and do not wait while the disk is flushed.
+    """
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.RLock()
+        self._lock, self._reading = threading.Lock(), threading.Lock()
         self._path = path
         try:
-            self._connection = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0)
+            self._connection, self._reader = (
+                sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0) for _ in range(2)
+            )
             self._prepare()
         except sqlite3.Error as error:
             raise InputError(
@@ -88,10 +93,11 @@ class Database:
 
     def rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query."""
-        with self._lock:
-            return self._connection.execute(query, values).fetchall()
+        with self._reading:
+            return self._reader.execute(query, values).fetchall()
 
     def close(self) -> None:
         """Close the file; what was committed is in it."""
-        with self._lock, suppress(sqlite3.Error):
+        with self._lock, self._reading, suppress(sqlite3.Error):
+            self._reader.close()
             self._connection.close()

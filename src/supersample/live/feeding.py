@@ -2,7 +2,7 @@
 
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from typing import Any
 
 from supersample.live.batch import FullError, RefusedError, Taken, UnavailableError
@@ -45,7 +45,7 @@ class Feed:
         pauses = Pauses()
         while not self._stopping.is_set():
             try:
-                self._fed(self._source.steps(self._stream.ledger.positions().get(self.name)), pauses)
+                self._fed(self._source.steps(self._stream.resumed(self.name)), pauses)
             except (SourceError, OSError, UnavailableError) as error:
                 if self._stopping.is_set():
                     return
@@ -64,19 +64,21 @@ class Feed:
     def _fed(self, steps: Iterator[Step], pauses: Pauses) -> None:
         """Put in what there is; a few batches are on their way at a time, in their order."""
         on_their_way: list[Future[Taken]] = []
-        for step in steps:
-            if self._stopping.is_set():
-                return
-            if step is None:
-                self._arrived(on_their_way, 0)
+        try:
+            for step in steps:
+                if self._stopping.is_set():
+                    return
+                if step is not None:
+                    on_their_way.append(self._put(step))
+                self._arrived(on_their_way, 0 if step is None else _MOST_ON_THEIR_WAY)
                 self.trouble = ""
-                self._stopping.wait(_ASKED_AGAIN)
-                continue
-            on_their_way.append(self._put(step))
-            self._arrived(on_their_way, _MOST_ON_THEIR_WAY)
-            pauses.reset()
-            self.trouble = ""
-        self._arrived(on_their_way, 0)
+                if step is None:
+                    self._stopping.wait(_ASKED_AGAIN)
+                else:
+                    pauses.reset()
+            self._arrived(on_their_way, 0)
+        finally:
+            wait(on_their_way)  # the source must not go back while later batches may still be kept
 
     def _put(self, step: Any) -> "Future[Taken]":
         while True:

@@ -5,7 +5,9 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -57,12 +59,13 @@ class Stream:
             raise
         self._waiting: list[Waiting] = []
         self._rows = self._bytes = 0
+        #: Sources of which a batch could not be kept: what comes after it must not be, before the source goes back to it.
+        self._broken: set[str] = set()
         self._ready = threading.Condition()
         self._stopping = False
         #: When a batch came last, in seconds since 1970; None if none ever did.
         self.last_received: float | None = self.ledger.last_taken()
-        #: Why nothing can be taken in or saved at the moment; empty if all is well.
-        self.trouble = ""
+        self._not_taken = self._not_saved = ""
         self._thread = threading.Thread(target=self._run, name=f"stream {self.name}", daemon=True)
 
     def _open(self, folder: Path) -> None:
@@ -102,7 +105,7 @@ class Stream:
             if self._stopping:
                 raise UnavailableError(f"stream {self.name!r} is being closed; send the batch again later, with the same id")
             full = self._rows + rows > self.limits.queue_rows or self._bytes + size > self.limits.queue_bytes
-            if full and self._waiting:
+            if full and self._rows + self._bytes:  # one batch alone may be as large as it likes
                 raise FullError(
                     f"stream {self.name!r} cannot keep up, {self._rows:,} rows wait; send the batch again later", 1.0
                 )
@@ -111,10 +114,21 @@ class Stream:
             self._ready.notify()
         return done
 
+    def resumed(self, source: str) -> Any:
+        """Return the position after the last batch of a source that is durable; from now on its batches are taken again."""
+        with self._ready:
+            self._broken.discard(source)
+        return self.ledger.positions().get(source)
+
     @property
     def timeline(self) -> Timeline | None:
         """The history at this moment; None while it learns from the first rows how columns become points."""
         return timeline_of(self.history)
+
+    @property
+    def trouble(self) -> str:
+        """Why nothing can be taken in or saved at the moment; empty if all is well."""
+        return self._not_taken or self._not_saved
 
     @property
     def waiting_rows(self) -> int:
@@ -171,29 +185,49 @@ class Stream:
 
     def _take_group(self, group: Sequence[Waiting]) -> None:
         """Take in a few batches in one commit; either all of them are durable and known, or none."""
+        group, broken = self._apart(group)
+        for given, done in broken:
+            done.set_exception(UnavailableError(f"a batch of {given.source!r} before this one could not be kept"))
+        if not group:
+            self._forget(broken)
+            return
+        results: list[Any]
         try:
             results = self._intake.taken([given for given, _ in group])
         except Exception as error:  # whatever it is, nothing was kept, and the next batch may do
-            self.trouble = f"{type(error).__name__}: {error}"
+            self._not_taken = f"{type(error).__name__}: {error}"
+            self._broken |= {given.source for given, _ in group if given.position is not None}
             results = [
                 UnavailableError(f"stream {self.name!r} cannot take rows at the moment ({error}); send the batch again")
             ] * len(group)
         else:
-            self.trouble = ""
+            self._not_taken = ""
             if not (self.ledger.logged or self._saved_at_last()):
                 results = [
                     UnavailableError(f"stream {self.name!r} is being closed; send the batch again with the same id")
                 ] * len(group)
-        with self._ready:
-            self._rows -= sum(_rows_of(given) for given, _ in group)
-            self._bytes -= sum(_size_of(given) for given, _ in group)
+        self._forget([*group, *broken])
         for (_, done), result in zip(group, results, strict=True):
             if isinstance(result, Exception):
                 done.set_exception(result)
             else:
                 done.set_result(result)
         self.last_received = max(given.received for given, _ in group)
-        self._changed(self.name)
+        with suppress(Exception):  # whoever listens must not stop the stream
+            self._changed(self.name)
+
+    def _forget(self, group: Sequence[Waiting]) -> None:
+        """Count the batches of a group no longer among those that wait."""
+        with self._ready:
+            self._rows -= sum(_rows_of(given) for given, _ in group)
+            self._bytes -= sum(_size_of(given) for given, _ in group)
+
+    def _apart(self, group: Sequence[Waiting]) -> tuple[list[Waiting], list[Waiting]]:
+        """Return the batches that may be taken, and those of sources that must go back first."""
+        parts: tuple[list[Waiting], list[Waiting]] = [], []
+        for each in group:
+            parts[each[0].source in self._broken and each[0].position is not None].append(each)
+        return parts
 
     def _saved_at_last(self) -> bool:
         """Save, however long it takes: what is not logged is acknowledged only then; return False if the stream is closed."""
@@ -212,9 +246,9 @@ class Stream:
         try:
             self._save_through(self._intake.last)
         except Exception as error:  # the ledger still has every row
-            self.trouble = f"the history cannot be saved: {error}"
+            self._not_saved = f"the history cannot be saved: {error}"
             return False
-        self.trouble = ""
+        self._not_saved = ""
         return True
 
     def _save_through(self, last: int) -> None:

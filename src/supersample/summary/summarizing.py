@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from supersample._durations import is_duration
 from supersample._files import as_path, behind_link
+from supersample._processes import check_jobs
 from supersample._random import as_seed
 from supersample._typing import RandomState
 from supersample._validation import check_count
@@ -28,6 +29,7 @@ from supersample.selection.stream.plan import WARM_UP, settings_of
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
 from supersample.summary.checkpoint import Checkpoint, fingerprint
+from supersample.summary.in_parts import numbered, summarize_in_parts
 from supersample.summary.outcome import measure
 from supersample.summary.progress import Bar, Progress
 from supersample.summary.snapshot import Snapshot
@@ -175,6 +177,7 @@ def summarize(
     checkpoint: str | os.PathLike[str] | None = None,
     checkpoint_rows: int | None = None,
     checkpoint_seconds: float = 30.0,
+    n_jobs: int | None = None,
     progress: bool | Callable[[Progress], None] = False,
 ) -> Summary:
     """Summarise a table or a stream in one pass: the rows that represent it, rows that these miss, and how good they are.
@@ -209,6 +212,9 @@ def summarize(
         seen fewer than 5,000 rows, its encoding, kernel and features are fixed from then on.
     checkpoint: a file that is written every `checkpoint_seconds` (and `checkpoint_rows`); a run that is started again with the
         same arguments resumes from it and gives the same summary.
+    n_jobs: None reads the rows as one stream. A number, or -1 for all cores, cuts a large source (files that are not compressed
+        text, tables, arrays) into parts at fixed rows and lets so many processes work on them; the parts are merged. Any number
+        gives the same bytes, which are not those of one stream; small sources stay one stream. Not with checkpoint=.
     progress: True shows a bar on standard error; a function is called with a Progress after each batch.
 
     Time O(n (d D + M)), memory independent of the number of rows.
@@ -229,9 +235,18 @@ def summarize(
         check_seconds(checkpoint_seconds, "checkpoint_seconds"),
     )
     path = None if checkpoint is None else behind_link(as_path(checkpoint, "checkpoint"), "checkpoint")
+    jobs = None if n_jobs is None else check_jobs(n_jobs)
+    if jobs is not None and path is not None:
+        raise InputError(
+            f"checkpoint must be left out with n_jobs, got {str(path)!r}: parts are merged at the end, so there is no state "
+            f"to go on from; leave one of them out"
+        )
     while True:
         try:
             empty = options.empty(given, like, random_state)
+            parted = None if jobs is None else summarize_in_parts(numbered(given), empty, jobs, tell)
+            if parted is not None:
+                return _summary(parted, given.label)
             saver = None if path is None else Checkpoint(path, fingerprint(given, empty, random_state), given.label, *every)
             with nullcontext() if saver is None else exclusive_lock(saver.path, "checkpoint"):
                 resumed = None if saver is None or again else saver.resume()

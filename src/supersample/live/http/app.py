@@ -40,6 +40,8 @@ def application(service: "Service") -> Starlette:
     routes = [
         Route(each.path, _handler(each, service, guard), methods=[each.method], name=operation_id(each)) for each in ENDPOINTS
     ]
+    for route, each in zip(routes, ENDPOINTS, strict=True):
+        route.methods = {each.method}  # no HEAD, which would listen to events for ever
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _failed})
     app.state.description = described(ENDPOINTS)
     app.router.redirect_slashes = False

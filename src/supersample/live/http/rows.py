@@ -2,9 +2,11 @@
 
 import asyncio
 import secrets
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
+from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 
 from supersample.live.batch import Batch, FullError, RefusedError, Taken, UnavailableError, Unread
@@ -18,6 +20,8 @@ __all__ = ["ENDPOINTS"]
 _SLOWEST = 64 << 10
 #: Seconds until a batch that waits for a full disk is answered; it may be sent again then.
 _PATIENCE = 60.0
+#: Seconds and bytes for which a body that is too large is read on.
+_LISTENS, _HEARD = 2.0, 64 << 20
 _NAME = Parameter("name", "The name of a stream", {"type": "string", "maxLength": 64}, "path", required=True)
 _BATCH_ID = Parameter(
     "Batch-Id", "Names these rows; sent again under the same name, they are acknowledged and not counted",
@@ -42,6 +46,7 @@ async def _rows(asked: Asked) -> Response:
     try:
         body = await _read(asked)
     except _TooLargeError:
+        await _discarded(asked)
         return failure(
             413,
             f"a body may have at most {service.settings.limits.body:,} bytes; send smaller batches",
@@ -92,6 +97,17 @@ async def _read(asked: Asked) -> bytearray:
         bodies.left(len(body))
         raise
     return body
+
+
+async def _discarded(asked: Asked) -> None:
+    """Read on for a while, and keep nothing: who is still sending does not see the answer if the connection is closed."""
+    size = 0
+    with suppress(TimeoutError, ClientDisconnect, RuntimeError):  # the last: all of it came
+        async with asyncio.timeout(_LISTENS):
+            async for piece in asked.request.stream():
+                size += len(piece)
+                if size > _HEARD:
+                    return
 
 
 async def _decoded(asked: Asked, body: bytearray, form: str, encoding: str, batch_id: str) -> Batch | Unread:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from supersample.errors import InputError
 from supersample.live.http.app import application
 
 if TYPE_CHECKING:
@@ -68,4 +69,8 @@ def server_of(service: "Service") -> uvicorn.Server:
         timeout_keep_alive=_KEPT, timeout_graceful_shutdown=_GRACE, h11_max_incomplete_event_size=_HEADERS,
         ssl_certfile=server.certificate, ssl_keyfile=server.key,
     )  # fmt: skip
+    try:
+        config.load()
+    except (OSError, ValueError) as error:
+        raise InputError(f"certificate and key must be files of a certificate in PEM and of its key: {error}") from error
     return uvicorn.Server(config)

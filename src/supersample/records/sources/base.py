@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -13,8 +13,8 @@ from supersample._text import one_line, plural
 from supersample.errors import InputError, SupersampleError
 
 __all__ = [
-    "MAX_BYTES", "MAX_ROWS", "Batches", "OtherTypeError", "Positions", "Source", "after", "guarded", "mapped", "once",
-    "picked", "pieces", "sound", "spread",
+    "MAX_BYTES", "MAX_ROWS", "Batches", "Numbered", "OtherTypeError", "Positions", "Source", "after", "between", "guarded",
+    "mapped", "once", "picked", "pieces", "sound", "spread",
 ]  # fmt: skip
 
 #: The most rows of a batch: four times as many take 60 MB more for Parquet of 55 columns, and no less time.
@@ -38,6 +38,16 @@ class OtherTypeError(InputError):
         self.columns = columns
 
 
+class Numbered(NamedTuple):
+    """The rows of a source by number: how many there are, and `between(start, stop)`, which reads those from start to stop.
+
+    It may be called from several threads at once; each call reads for itself, and little more than its own rows.
+    """
+
+    n_rows: int
+    between: Callable[[int, int], Batches]
+
+
 @dataclass(frozen=True)
 class Source:
     """Rows that are read in order, a bounded batch at a time.
@@ -47,7 +57,8 @@ class Source:
     on, in batches of at most MAX_ROWS rows and about MAX_BYTES, none of them empty. `sample(n)` returns the rows at the
     positions `spread(N, n)` of all N, in order; it is None if rows cannot be read out of order, or not again. `without(names)`
     returns the source without these columns, if its reader can leave them out; None if they are removed after reading.
-    `as_text(names)` returns the source with these columns as text, for files of text that can be read again.
+    `as_text(names)` returns the source with these columns as text, for files of text that can be read again. `numbered()`
+    gives its rows by number, for text after a pass that counts them; None if they can only be read in order.
     """
 
     label: str
@@ -58,11 +69,12 @@ class Source:
     sample: Callable[[int], pa.Table] | None = None
     without: "Callable[[frozenset[str]], Source] | None" = None
     as_text: "Callable[[frozenset[str]], Source] | None" = None
+    numbered: Callable[[], Numbered] | None = None
 
 
 def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch], pa.RecordBatch]) -> Source:
     """Return the source with each of its batches changed; `schema` is that of the changed ones."""
-    given = source.sample
+    given, by_number = source.sample, source.numbered
 
     def sample(n: int) -> pa.Table:
         rows = given(n).to_batches() if given else []
@@ -71,7 +83,15 @@ def mapped(source: Source, schema: pa.Schema, change: Callable[[pa.RecordBatch],
     def batches(skip: int) -> Batches:
         return map(change, source.batches(skip))
 
-    return replace(source, schema=schema, batches=batches, sample=sample if given else None, without=None, as_text=None)
+    def numbered() -> Numbered:
+        assert by_number is not None
+        n_rows, rows = by_number()
+        return Numbered(n_rows, lambda start, stop: map(change, rows(start, stop)))
+
+    return replace(
+        source, schema=schema, batches=batches, sample=sample if given else None, without=None, as_text=None,
+        numbered=numbered if by_number else None,
+    )  # fmt: skip
 
 
 def spread(n_rows: int, n: int) -> Positions:
@@ -151,6 +171,18 @@ def after(batches: Iterable[pa.RecordBatch], skip: int) -> Batches:
             continue
         yield batch.slice(skip) if skip else batch
         skip = 0
+
+
+def between(batches: Iterable[pa.RecordBatch], rows: int) -> Batches:
+    """Yield the first `rows` rows of all batches together; batches after them are not asked for."""
+    missing = rows
+    if missing <= 0:
+        return
+    for batch in batches:
+        yield batch if batch.num_rows <= missing else batch.slice(0, missing)
+        missing -= batch.num_rows
+        if missing <= 0:
+            return
 
 
 def once(batches: Iterable[pa.RecordBatch], label: str) -> Callable[[int], Batches]:

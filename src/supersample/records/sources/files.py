@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from supersample._text import one_line
 from supersample.errors import InputError, MismatchError, SupersampleError
-from supersample.records.sources.base import Batches, Source, guarded, pieces, spread
+from supersample.records.sources.base import Batches, Numbered, Source, guarded, pieces, spread
 from supersample.records.sources.formats import DAMAGED, FORMATS, DataFile, Rows
 from supersample.records.sources.locations import Location, describe, size_of
 from supersample.records.sources.partitions import Constants, partitioned
@@ -64,7 +64,7 @@ class _Files:
         by_position = all(file.rows is not None for file, _ in self.parts)
         return Source(
             self.label, self.schema, self.n_rows, self.identity, self.read, self.sample if by_position else None, self.without,
-            self.as_text,
+            self.as_text, self.numbered if by_position else None,
         )  # fmt: skip
 
     def without(self, dropped: frozenset[str]) -> Source:
@@ -103,6 +103,20 @@ class _Files:
             for batch in guarded(rows.take(self.own, inside), str(file.path), file.hint):
                 found.extend(self._conformed(batch, file, constants))
         return pa.Table.from_batches(found, self.schema)
+
+    def numbered(self) -> Numbered:
+        indexed = [_rows(file) for file, _ in self.parts]
+
+        def between(start: int, stop: int) -> Batches:
+            before = 0
+            for (file, constants), rows in zip(self.parts, indexed, strict=True):
+                first, end = max(start - before, 0), min(stop - before, rows.n_rows)
+                before += rows.n_rows
+                if first < end:
+                    for batch in guarded(rows.part(self.own, first, end), str(file.path), file.hint, first):
+                        yield from self._conformed(batch, file, constants)
+
+        return Numbered(sum(rows.n_rows for rows in indexed), between)
 
     def _conformed(self, batch: pa.RecordBatch, file: DataFile, constants: Constants) -> Batches:
         for piece in pieces(batch):

@@ -3,13 +3,22 @@
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, BinaryIO, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from supersample._registry import Registry
-from supersample.records.sources.base import Batches, Positions, after
-from supersample.records.sources.ipc import FILE_MAGIC, ipc_file_batches, ipc_file_outline, ipc_file_rows, ipc_stream_reader
+from supersample.records.sources.base import Batches, Positions, after, between
+from supersample.records.sources.ipc import (
+    FILE_MAGIC,
+    ipc_file_batches,
+    ipc_file_between,
+    ipc_file_outline,
+    ipc_file_rows,
+    ipc_stream_reader,
+)
 from supersample.records.sources.locations import Location, Remote, byte_stream
 from supersample.records.sources.nested import deepened, wanted
 from supersample.records.sources.npy import npy_batches, npy_outline, npy_picked
@@ -25,10 +34,20 @@ DAMAGED = "the file may be damaged or incomplete: write it again, or leave it ou
 
 
 class Rows(NamedTuple):
-    """The rows of a file by position: how many there are, and `take(schema, positions)`, which reads some of them."""
+    """The rows of a file by position: how many there are, and `take(schema, positions)`, which reads some of them.
+
+    `between(schema, start, stop)` reads the rows from start to stop, without those before; None if `take` does it as well.
+    """
 
     n_rows: int
     take: Callable[[pa.Schema, Positions], Batches]
+    between: Callable[[pa.Schema, int, int], Batches] | None = None
+
+    def part(self, schema: pa.Schema, start: int, stop: int) -> Batches:
+        """Yield the rows from `start` to `stop`."""
+        if self.between is None:
+            return self.take(schema, np.arange(start, stop, dtype=np.int64))
+        return self.between(schema, start, stop)
 
 
 @dataclass(frozen=True)
@@ -59,9 +78,15 @@ def _parquet(path: Location) -> DataFile:
     schema, n_rows = parquet_outline(path)
 
     def rows() -> Rows:
-        return Rows(n_rows, lambda asked, positions: parquet_rows(path, positions, wanted(schema, asked)))
+        def part(asked: pa.Schema, start: int, stop: int) -> Batches:
+            return between(read(asked, start), stop - start)
 
-    return DataFile(path, schema, n_rows, lambda asked, skip: parquet_batches(path, skip, wanted(schema, asked)), rows=rows)
+        return Rows(n_rows, lambda asked, positions: parquet_rows(path, positions, wanted(schema, asked)), part)
+
+    def read(asked: pa.Schema, skip: int) -> Batches:
+        return parquet_batches(path, skip, wanted(schema, asked))
+
+    return DataFile(path, schema, n_rows, read, rows=rows)
 
 
 def _arrow(path: Location) -> DataFile:
@@ -85,7 +110,10 @@ def _arrow_file(path: Location) -> DataFile:
         return after(ipc_file_batches(path, fields(asked)), skip)
 
     def rows() -> Rows:
-        return Rows(sum(counts), lambda asked, positions: ipc_file_rows(path, counts, positions, fields(asked)))
+        def part(asked: pa.Schema, start: int, stop: int) -> Batches:
+            return ipc_file_between(path, counts, start, stop, fields(asked))
+
+        return Rows(sum(counts), lambda asked, positions: ipc_file_rows(path, counts, positions, fields(asked)), part)
 
     return DataFile(path, schema, sum(counts), read, rows=rows)
 
@@ -125,10 +153,16 @@ def _text_rows(path: Location, index: Callable[[Bytes], TextIndex]) -> Callable[
     if path.suffix.lower() in COMPRESSIONS or isinstance(path, Remote):
         return None
 
+    @cache
     def rows() -> Rows:
         with path.open("rb") as file:
             found = index(file)
-        return Rows(found.n_rows, lambda schema, positions: take(found, schema, positions))
+
+        def part(schema: pa.Schema, start: int, stop: int) -> Batches:
+            with path.open("rb") as file:
+                yield from found.between(file, schema, start, stop)
+
+        return Rows(found.n_rows, lambda schema, positions: take(found, schema, positions), part)
 
     def take(found: TextIndex, schema: pa.Schema, positions: Positions) -> Batches:
         with path.open("rb") as file:
@@ -149,7 +183,10 @@ def _npy(path: Location) -> DataFile:
         with path.open("rb") as file:
             yield from npy_picked(file, stored, positions)
 
-    return DataFile(path, stored.schema, stored.n_rows, read, rows=lambda: Rows(stored.n_rows, take))
+    def part(asked: pa.Schema, start: int, stop: int) -> Batches:
+        return between(read(asked, start), stop - start)
+
+    return DataFile(path, stored.schema, stored.n_rows, read, rows=lambda: Rows(stored.n_rows, take, part))
 
 
 @contextmanager

@@ -7,7 +7,18 @@ import pyarrow as pa
 
 from supersample._text import one_line
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import MAX_ROWS, Batches, Source, after, guarded, once, picked, pieces, spread
+from supersample.records.sources.base import (
+    MAX_ROWS,
+    Batches,
+    Numbered,
+    Source,
+    after,
+    guarded,
+    once,
+    picked,
+    pieces,
+    spread,
+)
 from supersample.records.sources.schema import conform, plain_schema
 
 __all__ = ["frame_batches", "has_stream", "is_pandas", "name_of", "open_pandas", "open_table"]
@@ -56,8 +67,14 @@ def _open_in_memory(frame: Any, schema: pa.Schema, label: str) -> Source:
         rows = _reader(frame[positions]) if label == "polars.DataFrame" else picked(_reader(frame), positions)
         return pa.Table.from_batches(_cut(rows, schema, label), schema)
 
+    def rows(start: int, stop: int) -> Batches:
+        return _cut(_reader(frame.slice(start, stop - start)), schema, label)
+
     identity = {"kind": label, "rows": n_rows}
-    return Source(label, schema, n_rows, identity, lambda skip: after(_cut(_reader(frame), schema, label), skip), sample)
+    return Source(
+        label, schema, n_rows, identity, lambda skip: after(_cut(_reader(frame), schema, label), skip), sample,
+        numbered=lambda: Numbered(n_rows, rows),
+    )  # fmt: skip
 
 
 def open_pandas(frame: Any) -> Source:
@@ -70,14 +87,18 @@ def open_pandas(frame: Any) -> Source:
         for batch in _pandas_table(rows, whole).to_batches():
             yield from (conform(piece, schema, label) for piece in pieces(batch))
 
+    def rows(first: int, end: int) -> Batches:
+        for start in range(first, end, MAX_ROWS):
+            yield from converted(frame.iloc[start : min(end, start + MAX_ROWS)])
+
     def batches(skip: int) -> Batches:
-        for start in range(skip, len(frame), MAX_ROWS):
-            yield from converted(frame.iloc[start : start + MAX_ROWS])
+        return rows(skip, len(frame))
 
     def sample(n: int) -> pa.Table:
         return pa.Table.from_batches(converted(frame.iloc[spread(len(frame), n)]), schema)
 
-    return Source(label, schema, len(frame), {"kind": label, "rows": len(frame)}, batches, sample)
+    identity = {"kind": label, "rows": len(frame)}
+    return Source(label, schema, len(frame), identity, batches, sample, numbered=lambda: Numbered(len(frame), rows))
 
 
 def frame_batches(frame: Any) -> Batches:

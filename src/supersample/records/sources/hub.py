@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from supersample.errors import InputTypeError
-from supersample.records.sources.base import Batches, Source, guarded, pieces, spread
+from supersample.records.sources.base import Batches, Numbered, Source, guarded, pieces, spread
 from supersample.records.sources.batch_iterators import open_iterator
 from supersample.records.sources.frames import name_of
 from supersample.records.sources.schema import conform, plain_schema
@@ -40,10 +40,14 @@ def open_hub(data: Any) -> Source:
         for batch in guarded((batch for part in parts for batch in part.to_batches()), label, _RAISED, skip):
             yield from (conform(piece, schema, label) for piece in pieces(batch))
 
+    def rows(first: int, end: int) -> Batches:
+        return converted((tables[start : min(end, start + _ROWS)] for start in range(first, end, _ROWS)), first)
+
     def batches(skip: int) -> Batches:
-        return converted((tables[start : start + _ROWS] for start in range(skip, n_rows, _ROWS)), skip)
+        return rows(skip, n_rows)
 
     def sample(n: int) -> pa.Table:
         return pa.Table.from_batches(converted([tables[spread(n_rows, n).tolist()]], 0), schema)
 
-    return Source(label, schema, n_rows, {"kind": label, "rows": n_rows}, batches, sample)
+    identity = {"kind": label, "rows": n_rows}
+    return Source(label, schema, n_rows, identity, batches, sample, numbered=lambda: Numbered(n_rows, rows))

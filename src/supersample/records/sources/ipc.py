@@ -6,10 +6,13 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.ipc
 
-from supersample.records.sources.base import Batches, Positions, picked, sound
+from supersample.records.sources.base import Batches, Positions, after, between, picked, sound
 from supersample.records.sources.locations import Location, mapped_file
 
-__all__ = ["FILE_MAGIC", "STREAM_MAGIC", "ipc_file_batches", "ipc_file_outline", "ipc_file_rows", "ipc_stream_reader"]
+__all__ = [
+    "FILE_MAGIC", "STREAM_MAGIC", "ipc_file_batches", "ipc_file_between", "ipc_file_outline", "ipc_file_rows",
+    "ipc_stream_reader",
+]  # fmt: skip
 
 FILE_MAGIC = b"ARROW1"
 STREAM_MAGIC = b"\xff\xff\xff\xff"
@@ -41,6 +44,18 @@ def ipc_file_batches(path: Location, fields: list[int] | None = None) -> Batches
         reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
         for place in range(reader.num_record_batches):
             yield from sound(reader.get_batch(place))
+
+
+def ipc_file_between(path: Location, counts: Sequence[int], start: int, stop: int, fields: list[int] | None = None) -> Batches:
+    """Yield the rows from `start` to `stop`; batches without any are not read. `counts` are the rows of each batch."""
+    with mapped_file(path) as file:
+        reader = pa.ipc.open_file(file, options=pa.ipc.IpcReadOptions(included_fields=fields))
+        before = 0
+        for place, rows in enumerate(counts):
+            first, end = max(start - before, 0), min(stop - before, rows)
+            before += rows
+            if first < end:
+                yield from between(after(sound(reader.get_batch(place)), first), end - first)
 
 
 def ipc_file_rows(path: Location, counts: Sequence[int], positions: Positions, fields: list[int] | None = None) -> Batches:

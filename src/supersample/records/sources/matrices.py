@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from supersample._text import one_line, plural
 from supersample.errors import InputError, InputTypeError
-from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Source, spread
+from supersample.records.sources.base import MAX_BYTES, MAX_ROWS, Batches, Numbered, Source, spread
 from supersample.records.sources.schema import conform, plain_schema
 
 __all__ = ["array_batch", "open_array"]
@@ -23,16 +23,20 @@ def open_array(array: Array, label: str = "numpy.ndarray") -> Source:
         # The type of a column of objects is known only from all rows.
         schema = plain_schema(array_batch(array, label).schema, label)
 
-    def batches(skip: int) -> Batches:
+    def rows(first: int, end: int) -> Batches:
         step = max(1, min(MAX_ROWS, MAX_BYTES * max(1, len(array)) // max(1, array.nbytes)))
-        for start in range(skip, len(array), step):
-            yield conform(array_batch(array[start : start + step], label), schema, label)
+        for start in range(first, end, step):
+            yield conform(array_batch(array[start : min(end, start + step)], label), schema, label)
+
+    def batches(skip: int) -> Batches:
+        return rows(skip, len(array))
 
     def sample(n: int) -> pa.Table:
         rows = array_batch(array[spread(len(array), n)], label)
         return pa.Table.from_batches([conform(rows, schema, label)], schema)
 
-    return Source(label, schema, len(array), {"kind": label, "rows": len(array)}, batches, sample)
+    identity = {"kind": label, "rows": len(array)}
+    return Source(label, schema, len(array), identity, batches, sample, numbered=lambda: Numbered(len(array), rows))
 
 
 def array_batch(array: Array, label: str) -> pa.RecordBatch:

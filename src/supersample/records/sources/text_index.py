@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from supersample._compiled.csv_rows import row_spans
-from supersample.records.sources.base import Batches, Positions, picked, sound
+from supersample.records.sources.base import Batches, Positions, after, between, picked, sound
 from supersample.records.sources.text import (
     BLOCK,
     Bytes,
@@ -78,6 +78,19 @@ class TextIndex:
                 _same(table.num_rows, about.rows)
                 yield from picked((piece for batch in table.to_batches() for piece in sound(batch)), inside)
         yield from self._parsed(waiting, schema)
+
+    def between(self, file: BinaryIO, schema: pa.Schema, start: int, stop: int) -> Batches:
+        """Yield the rows from `start` to `stop`; blocks without any are not read."""
+        before = 0
+        for place, about in enumerate(self.blocks):
+            first, end = max(start - before, 0), min(stop - before, about.rows)
+            before += about.rows
+            if first < end:
+                file.seek(about.start)
+                table = self.parse(file.read(about.size), schema, place == 0)
+                _same(table.num_rows, about.rows)
+                whole = (piece for batch in table.to_batches() for piece in sound(batch))
+                yield from between(after(whole, first), end - first)
 
     def _parsed(self, rows: list[bytes], schema: pa.Schema) -> Batches:
         if not rows:

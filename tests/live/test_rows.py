@@ -1,0 +1,181 @@
+"""Rows by POST: formats, compressions, ids, and everything that is refused."""
+
+import gzip
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from live_rows import rows
+from live_services import BODIES, body_of, client_of, running, send, settings_of
+from supersample.live.settings import Limits
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory):
+    limits = Limits(body=300_000, decoded=20 << 20, memory=200 << 20, columns=50, rows=50_000, seconds=3.0)
+    with running(settings_of(tmp_path_factory.mktemp("state"), limits=limits)) as found:
+        yield found
+
+
+@pytest.fixture(scope="module")
+def client(service):
+    with client_of(service) as found:
+        assert send(found, 0).status_code == 200
+        yield found
+
+
+#: A row of 60 columns.
+WIDE = b",".join(b"c%d" % each for each in range(60)) + b"\n" + b"," * 59 + b"\n"
+
+
+def post(client, body, media_type="text/csv", stream="rides", **headers):
+    headers = {"Content-Type": media_type} | {name.replace("_", "-"): value for name, value in headers.items()}
+    return client.post(f"/streams/{stream}/rows", content=body, headers=headers)
+
+
+@pytest.mark.parametrize("form", BODIES)
+@pytest.mark.parametrize("encoding", ["", "gzip", "zstd"])
+def test_every_format_and_compression(client, form, encoding):
+    media_type, body = body_of(rows(1, n=5), form)
+    packed = {"": body, "gzip": gzip.compress(body), "zstd": pa.compress(body, "zstd", asbytes=True)}[encoding]
+    before = client.get("/streams/rides").json()["rows"]
+    answer = post(client, packed, media_type, Content_Encoding=encoding, Batch_Id=f"{form}-{encoding}")
+    assert answer.json() == {"stream": "rides", "batch_id": f"{form}-{encoding}", "rows": 5, "repeated": False}
+    assert client.get("/streams/rides").json()["rows"] == before + 5
+    again = post(client, packed, media_type, Content_Encoding=encoding, Batch_Id=f"{form}-{encoding}")
+    assert again.json() == {"stream": "rides", "batch_id": f"{form}-{encoding}", "rows": 0, "repeated": True}
+    assert client.get("/streams/rides").json()["rows"] == before + 5
+
+
+def test_rows_without_an_id_are_always_new(client):
+    media_type, body = body_of(rows(1, n=5))
+    first, second = (post(client, body, media_type).json() for _ in range(2))
+    assert first["rows"] == second["rows"] == 5
+    assert first["batch_id"] != second["batch_id"]
+
+
+def test_several_members_of_gzip_are_one_body(client):
+    lines = body_of(rows(1, n=6), "ndjson")[1].splitlines(keepends=True)
+    packed = b"".join(gzip.compress(each) for each in lines)
+    assert post(client, packed, "application/x-ndjson", Content_Encoding="gzip").json()["rows"] == 6
+
+
+def test_a_line_of_ndjson_may_lack_what_others_have(client):
+    body = b'{"when": "2026-03-02T00:00:40", "x": 1}\n{"when": "2026-03-02T00:00:41", "y": 2}\n'
+    assert post(client, body, "application/x-ndjson").json()["rows"] == 2
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "status", "told"),
+    [
+        (b"a", {"Content-Type": "application/pdf"}, 415, "Content-Type must be one of application/x-ndjson"),
+        (b"a", {"Content-Type": "text/csv", "Content-Encoding": "br"}, 415, "Content-Encoding must be one of gzip, zstd"),
+        (b"", {"Content-Type": "text/csv"}, 422, "set aside"),
+        (b"when,x\n", {"Content-Type": "text/csv"}, 422, "must hold a row"),
+        (b"\x1f\x8b\x08\x00", {"Content-Type": "text/csv", "Content-Encoding": "gzip"}, 422, "ends too early"),
+        (b"not gzip", {"Content-Type": "text/csv", "Content-Encoding": "gzip"}, 422, "set aside"),
+        (b"not zstd", {"Content-Type": "text/csv", "Content-Encoding": "zstd"}, 422, "set aside"),
+        (b"PAR1" + b"\0" * 64 + b"PAR1", {"Content-Type": "application/vnd.apache.parquet"}, 422, "set aside"),
+        (b"\xff\xff\xff\xff" + b"\x7f" * 64, {"Content-Type": "application/vnd.apache.arrow.stream"}, 422, "set aside"),
+        (b'[{"x": 1}]', {"Content-Type": "application/x-ndjson"}, 422, "one JSON object a line"),
+        (b'{"x": "\xff\xfe"}', {"Content-Type": "application/x-ndjson"}, 422, "set aside"),
+        (b'{"x": ' + b"[" * 5_000, {"Content-Type": "application/x-ndjson"}, 422, "set aside"),
+        (b"x,x\n1,2\n", {"Content-Type": "text/csv"}, 422, "different names"),
+        (b"z\n1\n", {"Content-Type": "text/csv"}, 422, "the rows must have the columns seen before"),
+        (b"x" * 300_001, {"Content-Type": "text/csv"}, 413, "at most 300,000 bytes"),
+        (gzip.compress(b"\0" * (30 << 20)), {"Content-Type": "text/csv", "Content-Encoding": "gzip"}, 413, "20,971,520 bytes"),
+        (WIDE, {"Content-Type": "text/csv"}, 413, "50 columns"),
+        (b"z\n" + b"1\n" * 60_000, {"Content-Type": "text/csv"}, 413, "50,000 rows"),
+        (b"a", {"Content-Type": "text/csv", "Batch-Id": "x" * 201}, 400, "at most 200 characters"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_used_is_refused_with_the_reason(client, body, headers, status, told):
+    before = client.get("/streams/rides").json()
+    answer = client.post("/streams/rides/rows", content=body, headers=headers)
+    assert answer.status_code == status, answer.text
+    assert told in answer.json()["error"]
+    after = client.get("/streams/rides").json()
+    assert after["rows"] == before["rows"]
+    assert after["aside"] == before["aside"] + (status == 422)
+
+
+def test_a_stream_that_is_not_there(client):
+    answer = post(client, b"x\n1\n", stream="other")
+    assert answer.status_code == 404
+    assert "/streams lists them" in answer.json()["error"]
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_a_body_that_is_too_large_is_refused_while_it_comes(client, chunked):
+    pieces = (b"x" * 10_000 for _ in range(1_000))
+    body = pieces if chunked else b"".join(pieces)
+    assert post(client, body).status_code == 413
+
+
+def test_a_batch_that_takes_too_much_memory_to_decode_ends_no_process_but_its_own(client):
+    wide = pa.table({"when": rows(1, n=1)["when"], "x": pa.array(["y" * (150 << 20)]), "y": [0.0]})
+    media_type, body = body_of(wide, "parquet")
+    packed = pa.compress(body, "zstd", asbytes=True)
+    assert len(packed) < 300_000
+    assert post(client, packed, media_type, Content_Encoding="zstd").status_code == 413
+    assert send(client, 7).status_code == 200
+
+
+def test_a_body_that_comes_too_slowly_is_given_up(service):
+    with socket.create_connection((service.url.split(":")[1].strip("/"), int(service.url.rsplit(":", 1)[1]))) as slow:
+        slow.sendall(
+            b"POST /streams/rides/rows HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nContent-Length: 1000\r\n\r\nx,y"
+        )
+        slow.settimeout(60.0)
+        assert slow.recv(4_096).startswith(b"HTTP/1.1 408 ")
+
+
+@pytest.mark.parametrize("start", [b"", b"GET /hea", b"GET /health HTTP/1.1\r\nHost: localhost\r\nX-More: "])
+def test_headers_that_do_not_come_are_not_waited_for(service, start):
+    with socket.create_connection((service.url.split(":")[1].strip("/"), int(service.url.rsplit(":", 1)[1]))) as slow:
+        slow.sendall(start)
+        slow.settimeout(60.0)
+        assert slow.recv(4_096) == b""  # closed
+
+
+def test_what_a_stream_cannot_keep_up_with_comes_again_later(tmp_path, monkeypatch):
+    with running(settings_of(tmp_path, limits=Limits(queue_rows=600))) as service, client_of(service) as client:
+        intake, gate = service.service.streams["rides"]._intake, threading.Event()
+        taken = intake.taken
+        monkeypatch.setattr(intake, "taken", lambda group: (gate.wait(60), taken(group))[1])
+        with ThreadPoolExecutor(1) as pool:
+            first = pool.submit(send, client, 0)
+            while client.get("/streams/rides").json()["waiting_rows"] == 0:
+                time.sleep(0.05)
+            answer = send(client, 1)
+            assert answer.status_code == 429
+            assert answer.headers["Retry-After"] == "1"
+            assert "500 rows wait" in answer.json()["error"]
+            gate.set()
+            assert first.result().status_code == 200
+        assert send(client, 1).json()["rows"] == 500
+
+
+def test_numbers_of_text_are_floats_whatever_the_first_batch_holds(tmp_path):
+    with running(settings_of(tmp_path)) as service, client_of(service) as client:
+        first = b'{"when": "2026-03-02T00:00:00", "x": 1, "z": null}\n'
+        assert post(client, first, "application/x-ndjson").status_code == 200
+        assert post(client, b'{"when": "2026-03-02T00:00:01", "x": 1.5}\n', "application/x-ndjson").status_code == 200
+        assert service.service.streams["rides"].schema().field("x").type == pa.float64()
+
+
+def test_bytes_of_bodies_are_counted_and_let_go(service, client):
+    rng = np.random.default_rng(0)
+    for status in (413, 422, 200):
+        body = {413: b"x" * 300_001, 422: rng.bytes(1_000), 200: body_of(rows(2, n=3), "csv")[1]}[status]
+        assert post(client, body).status_code == status
+    for _ in range(100):  # an answer may come a moment before the count
+        if service.service.bodies._held == 0:
+            break
+        time.sleep(0.05)
+    assert service.service.bodies._held == 0

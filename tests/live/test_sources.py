@@ -1,0 +1,200 @@
+"""Sources: lines of files that grow, files that appear, and what happens when they are rotated, damaged or gone."""
+
+import json
+import os
+import time
+
+import pytest
+
+from live_rows import rows
+from live_services import body_of, client_of, running, settings_of
+from supersample.errors import InputError
+from supersample.live.settings import SourceSettings, StreamSettings
+from supersample.live.sources import SOURCES
+
+
+@pytest.fixture
+def fed(tmp_path):
+    """Return a function that runs a service with one source, and one that waits for something to be true of its stream."""
+
+    def start(kind, **options):
+        source = SourceSettings(kind, kind, options)
+        stream = StreamSettings("rides", {"time": "when", "every": "10s", "random_state": 0}, (source,))
+        return running(settings_of(tmp_path / "state", stream))
+
+    return start
+
+
+def wait(service, test, seconds=60.0):
+    end = time.monotonic() + seconds
+    stream = service.service.streams["rides"]
+    while not test(stream):
+        assert time.monotonic() < end, (stream.history, stream.ledger.aside(), service.events)
+        time.sleep(0.02)
+
+
+def seen(count):
+    return lambda stream: stream.history.n_seen == count
+
+
+def lines(number, n=10, form="ndjson"):
+    return body_of(rows(number, n=n), form)[1]
+
+
+def put(path, data):
+    """Let a file appear whole."""
+    begun = path.with_name(f"_{path.name}")
+    begun.write_bytes(data)
+    begun.rename(path)
+
+
+def append(path, data):
+    with path.open("ab") as file:
+        file.write(data)
+
+
+def test_a_file_that_grows_is_read_line_by_line(fed, tmp_path):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(lines(0))
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(10))
+        whole = lines(1)
+        append(path, whole[:-30])  # the last line is not whole
+        wait(service, seen(19))
+        append(path, whole[-30:])
+        wait(service, seen(20))
+    with fed("files", path=str(path)) as service:
+        append(path, lines(2))
+        wait(service, seen(30))
+
+
+def test_a_file_of_csv_keeps_its_header(fed, tmp_path):
+    path = tmp_path / "app.csv"
+    path.write_bytes(lines(0, form="csv"))
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(10))
+    append(path, lines(1, form="csv").split(b"\n", 1)[1])
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(20))
+
+
+def test_a_file_that_is_rotated_is_read_to_its_end_and_the_new_one_from_its_start(fed, tmp_path):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(lines(0))
+    with fed("files", path=str(tmp_path / "app*")) as service:
+        wait(service, seen(10))
+        append(path, lines(1))
+        path.rename(tmp_path / "app.1.ndjson")
+        path.write_bytes(lines(2))
+        wait(service, seen(30))
+        path.write_bytes(lines(3, n=2))  # cut back, and written anew
+        wait(service, seen(32))
+        assert not service.service.streams["rides"].ledger.aside()
+
+
+def test_a_line_that_cannot_be_read_is_set_aside_and_the_rest_goes_on(fed, tmp_path):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(lines(0))
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(10))
+        append(path, b'{"when": oh no}\n')
+        wait(service, lambda stream: len(stream.ledger.aside()) == 1)
+        append(path, lines(1))
+        wait(service, seen(20))
+        assert ("set aside", "files") in [(event, values.get("source")) for event, values in service.events]
+
+
+def test_a_folder_that_goes_away_is_said_and_read_again_when_it_is_back(fed, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.ndjson").write_bytes(lines(0))
+    with fed("folder", path=str(folder), settle=0.0) as service:
+        wait(service, seen(10))
+        folder.rename(tmp_path / "gone")
+        wait(service, lambda _: any(event == "source away" for event, _ in service.events))
+        with client_of(service) as client:
+            assert 'supersample_source_up{source="folder"} 0.0' in client.get("/metrics").text
+        (tmp_path / "gone").rename(folder)
+        put(folder / "b.csv", lines(1, form="csv"))
+        wait(service, seen(20))
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("b.parquet", "parquet"), ("b.arrows", "arrow"), ("b.csv", "csv"), ("b.jsonl", "ndjson")]
+)
+def test_files_that_appear_in_a_folder_are_read_once(fed, tmp_path, name, form):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    with fed("folder", path=str(folder), settle=0.0) as service:
+        put(folder / name, lines(0, n=25_000, form=form))  # more than one batch
+        (folder / "_begun.ndjson").write_bytes(lines(1))
+        wait(service, seen(25_000))
+    with fed("folder", path=str(folder), settle=0.0) as service:
+        put(folder / "c.ndjson", lines(2))
+        wait(service, seen(25_010))
+        os.utime(folder / name, (1, 1))  # changed after it was read
+        wait(service, lambda stream: len(stream.ledger.aside()) == 1)
+        assert "changed after it was read" in service.service.streams["rides"].ledger.aside()[0]["reason"]
+        assert service.service.streams["rides"].history.n_seen == 25_010
+
+
+def test_a_damaged_file_is_set_aside_once(fed, tmp_path):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.parquet").write_bytes(b"PAR1" + b"\0" * 100 + b"PAR1")
+    (folder / "b.ndjson").write_bytes(lines(0))
+    for _ in range(2):
+        with fed("folder", path=str(folder), settle=0.0) as service:
+            wait(service, seen(10))
+            (aside,) = service.service.streams["rides"].ledger.aside()
+            assert aside["times"] == 1
+            assert "a.parquet" in aside["reason"]
+
+
+def test_a_batch_that_could_not_be_kept_is_read_again_and_none_after_it_goes_before(fed, tmp_path, monkeypatch):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(b"")
+    with fed("files", path=str(path)) as service:
+        stream = service.service.streams["rides"]
+        add, failures = stream.ledger.add, [1, 2, 3]
+
+        def failing(run, entries):
+            add(run, entries)
+            if failures:
+                failures.pop()
+                raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(stream.ledger, "add", failing)
+        path.write_bytes(lines(0, n=30_000))  # several batches
+        wait(service, seen(30_000))
+        told = [values["reason"] for event, values in service.events if event == "source away"]
+        assert "No space left" in told[0]
+        assert not failures
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "told"),
+    [
+        ("files", {}, "must have a path"),
+        ("folder", {"path": "x", "settle": -1}, "settle must be a number of seconds"),
+        ("stdin", {"format": "xml"}, "format must be 'ndjson' or 'csv'"),
+        ("files", {"path": "x", "fromat": "csv"}, "no option 'fromat'; did you mean 'format'?"),
+        ("file", {"path": "x"}, "kind must be one of stdin, files, folder"),
+    ],
+)
+def test_options_that_cannot_be_used(fed, kind, options, told):
+    with pytest.raises(InputError, match=told), fed(kind, **options):
+        pass
+
+
+def test_the_registry_is_complete():
+    assert {"stdin", "files", "folder"} <= set(SOURCES)
+
+
+def test_positions_are_json(fed, tmp_path):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(lines(0))
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(10))
+        position = service.service.streams["rides"].ledger.positions()["files"]
+        assert json.loads(json.dumps(position))["app.ndjson"]["bytes"] == path.stat().st_size
