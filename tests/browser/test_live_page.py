@@ -94,7 +94,7 @@ def one(driver, selector):
 
 def until(driver, condition):
     """Wait as long as it takes, within reason."""
-    return WebDriverWait(driver, 40, 0.1).until(lambda _: condition())
+    return WebDriverWait(driver, 120, 0.1).until(lambda _: condition())
 
 
 def texts(driver, selector):
