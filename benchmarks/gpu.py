@@ -76,7 +76,12 @@ def normal(torch: Any, rows: int, width: int, seed: int, device: str) -> Any:
 
 def true_mmd(x: Any, chosen: Any, weights: Any, width: float) -> float:
     """Return the exact MMD of chosen points to rows, or to 200,000 of them, in float64 on the device."""
-    return float(np.sqrt(max(ss.mmd2(x[:200_000], chosen, kernel=Gaussian(width), weight_y=weights), 0.0)))
+    kernel, some = Gaussian(width), x[:200_000].double()
+    weights, chosen = weights.double(), chosen.double()
+    own = ss.mmd2(some, some[:1], kernel=kernel) - 1.0 + 2.0 * float(kernel(some, some[:1]).mean())  # E k(x, x')
+    parts = [kernel(some[start : start + 20_000], chosen).sum(axis=0) for start in range(0, len(some), 20_000)]
+    across = float((sum(parts) / len(some)) @ weights)
+    return float(np.sqrt(max(own - 2.0 * across + float(weights @ kernel(chosen) @ weights), 0.0)))
 
 
 def selections(bench: Bench, device: str, scale: float) -> None:
@@ -137,17 +142,19 @@ def coreax_line(bench: Bench, x: Any, m: int, width: float) -> None:
     """Measure coreax on the same rows and device, if it is there."""
     try:
         import coreax
+        import equinox
         import jax
+        from coreax.solvers import KernelHerding
     except ImportError:
         print("  coreax is not installed here", flush=True)
         return
     jax.config.update("jax_enable_x64", False)
     data = coreax.Data(jax.numpy.asarray(x.cpu().numpy()))
-    solver = coreax.solvers.KernelHerding(coreset_size=m, kernel=coreax.kernels.SquaredExponentialKernel(length_scale=width))
+    solver = KernelHerding(coreset_size=m, kernel=coreax.SquaredExponentialKernel(length_scale=width))
+    reduce = equinox.filter_jit(lambda solver, data: solver.reduce(data)[0].unweighted_indices)
 
     def work() -> Any:
-        found, _ = solver.reduce(data)
-        return jax.block_until_ready(found.unweighted_indices)
+        return jax.block_until_ready(reduce(solver, data))
 
     bench.line(f"coreax herding {m} of {len(x):,} x {x.shape[1]}", work)
 

@@ -146,8 +146,11 @@ class FeaturesOnDevice(_Lying, FeatureCandidates):
         require_room(home, needed, f"{feature_map.n_features} features of {n_rows:,} candidates", "use fewer features")
         far = there.is_far(float(home.xp.max(home.xp.abs(points))))
         self.features = home.zeros((n_rows, feature_map.n_features), there.dtype)
+        norms = []
         for part in there.blocks(n_rows):
-            self.features = home.put(self.features, (part, slice(None)), there.features(points[part, :], far=far))
+            some = there.features(points[part, :], far=far)
+            self.features = home.put(self.features, (part, slice(None)), some)
+            norms.append(home.xp.sum(some * some, axis=1, dtype=home.wide))
         if isinstance(measure, EmpiricalOnDevice):
             self.mean = measure.mean_features(feature_map)
         else:
@@ -155,7 +158,7 @@ class FeaturesOnDevice(_Lying, FeatureCandidates):
             self.mean = feature_map.transform(measure.sample(DRAWS, seed.child("mean features").sequence())).mean(axis=0)
             self.note = " ".join(filter(None, [note, f"Mean features are those of {DRAWS:,} draws from the target."]))
         self.z = self.product(self.mean)
-        self.diagonal = home.xp.sum(self.features * self.features, axis=1, dtype=home.wide)
+        self.diagonal = home.xp.concat(norms)
 
     def transform(self, rows: Floats) -> Floats:
         """Return the features of a few rows of the host, in float64."""

@@ -16,6 +16,7 @@ from supersample.device.arrays import Array, Home
 from supersample.device.checks import host_rows, refuse
 from supersample.embedding.moments import Moments, ScaledWeights
 from supersample.embedding.on_device import relative_weights, sums_of
+from supersample.features import FeatureMap
 from supersample.features.on_device import DeviceMap
 from supersample.selection.stream import background, rare
 from supersample.selection.stream.plan import CHUNK, Plan, Settings
@@ -25,10 +26,12 @@ from supersample.selection.stream.swaps_on_device import Held, offer
 
 __all__ = ["StreamOnDevice", "Waiting", "as_stream", "of_stream", "refuse_options", "update"]
 
-#: Rows of a block, and their share of all rows before them while these are few: mu moves from block to block only.
-_BLOCK, _SHARE, _LEAST = 8 * CHUNK, 8, 8
+#: The share of all rows before it that a block has while these are few: mu moves from block to block only.
+_SHARE, _LEAST = 8, 8
+#: Numbers of the features of a block and of their products with the held points, and the least and most rows of a block.
+_ELEMENTS, _FEWEST, _MOST = 1 << 28, 8 * CHUNK, 32 * CHUNK
 #: Rows that are joined with those that wait at a time.
-_AT_ONCE = 64 * _BLOCK
+_AT_ONCE = 16 * _MOST
 
 
 @dataclass(frozen=True)
@@ -221,7 +224,8 @@ def _joined(first: Waiting, second: Waiting, home: Home) -> Waiting:
 def _size(state: StreamOnDevice, n_used: int, sums: _Sums) -> int:
     """Return the rows of the next block: it depends on the rows before it, not on how they came."""
     recent = n_used if state.base.decay is None else int(min(n_used, sums.effective_rows))
-    return min(_BLOCK, max(_LEAST, recent // _SHARE))
+    fitting = _ELEMENTS // (state.plan.feature_map.n_features + state.settings.n_prototypes)
+    return min(max(_FEWEST, min(fitting, _MOST)), max(_LEAST, recent // _SHARE))
 
 
 def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnDevice:
@@ -240,11 +244,13 @@ def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnD
         features = state.maps[0].features(block.points, far=far)
         exponent, relative = relative_weights(block.weights)
         there = None if relative is None else home.array(relative)
-        sums = sums.with_rows(sums_of(state.maps[0], features, there), relative, n_rows, exponent)
+        norms = _norms(state.plan.feature_map, features, home)
+        sums = sums.with_rows(sums_of(state.maps[0], features, there, norms), relative, n_rows, exponent)
         judged = state.maps[1].features(block.points, far=far)
-        held_out = held_out.with_rows(sums_of(state.maps[1], judged, there), relative, n_rows, exponent)
+        nothing = home.zeros(n_rows)  # the lengths of held-out features are not asked for
+        held_out = held_out.with_rows(sums_of(state.maps[1], judged, there, nothing), relative, n_rows, exponent)
         mean = sums.mean()
-        decided = offer(held, block, features, mean, home)
+        decided = offer(held, block, features, norms, mean, home)
         drawn = times.following(n_rows)  # while the device is at work
         base = replace(base, background=_background(base, block, drawn, home))
         n_used += n_rows
@@ -258,6 +264,14 @@ def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnD
     return replace(state, base=base, n_used=n_used, sums=sums, held_out=held_out, held=held, waiting=rest)
 
 
+def _norms(feature_map: FeatureMap, features: Array, home: Home) -> Array:
+    """Return |phi|^2 of rows."""
+    constant = feature_map.squared_norm
+    if constant is None:
+        return home.xp.sum(features * features, axis=1)
+    return constant * home.xp.ones(int(features.shape[0]), dtype=features.dtype, device=home.device)
+
+
 class _Times:
     """The exponential draws by which the background sample is taken: those of the host's stream, chunk by chunk."""
 
@@ -265,18 +279,21 @@ class _Times:
         settings = state.settings
         self._seed = settings.seed.child("stream").child(settings.stream).child("background")
         past = state.n_used - state.base.n_used
+        self._drawn: Floats | None = None
         self._chunk, self._used = state.base.chunks + past // CHUNK, past % CHUNK
 
     def following(self, count: int) -> Floats:
         """Return the draws of the next rows."""
         parts = []
         while count:
-            drawn = self._seed.child(self._chunk).generator().standard_exponential(CHUNK)[self._used : self._used + count]
+            if self._drawn is None:
+                self._drawn = self._seed.child(self._chunk).generator().standard_exponential(CHUNK)
+            drawn = self._drawn[self._used : self._used + count]
             parts.append(drawn)
             count -= drawn.size
             self._used += drawn.size
             if self._used == CHUNK:
-                self._chunk, self._used = self._chunk + 1, 0
+                self._chunk, self._used, self._drawn = self._chunk + 1, 0, None
         return np.concatenate(parts)
 
 

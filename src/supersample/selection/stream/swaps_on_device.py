@@ -58,7 +58,7 @@ class Held:
         return Reservoir(self.size, rows, features, basis, histogram=self.histogram.copy())
 
 
-def offer(held: Held, block: Any, features: Array, mean: Array, home: Home) -> Callable[[], Held]:
+def offer(held: Held, block: Any, features: Array, norms: Array, mean: Array, home: Home) -> Callable[[], Held]:
     """Start to offer the rows of a block in order; the function that is returned waits for the outcome."""
     free = held.size - held.positions.size
     if free:
@@ -66,9 +66,9 @@ def offer(held: Held, block: Any, features: Array, mean: Array, home: Home) -> C
         held = _filled(held, block.part(0, taken), features[:taken, :], home)
         if taken == block.positions.size:
             return lambda: held
-        block, features = block.part(taken, block.positions.size), features[taken:, :]
+        block, features, norms = block.part(taken, block.positions.size), features[taken:, :], norms[taken:]
     singles = home.xp.astype(features, home.single)
-    gains, threshold = _gains(held, singles, mean, home)
+    gains, threshold = _gains(held, singles, norms, mean, home)
     waiting = home.fetch(home.xp.concat([gains, threshold[None]]))
 
     def outcome() -> Held:
@@ -81,7 +81,7 @@ def offer(held: Held, block: Any, features: Array, mean: Array, home: Home) -> C
             after, swapped = _swap(after, block, singles, places, mean, float(found[-1]), home)
             if places.size < _MOST or swapped == 0:
                 break
-            more, threshold = _gains(after, singles, mean, home)
+            more, threshold = _gains(after, singles, norms, mean, home)
             found = home.fetch(home.xp.concat([more, threshold[None]]))()
         return after
 
@@ -108,7 +108,7 @@ def _pull(held: Held, mean: Array, home: Home) -> Array:
     return xp.astype(xp.sum(held.features, axis=0, dtype=home.wide) - held.size * mean, home.single)
 
 
-def _gains(held: Held, features: Array, mean: Array, home: Home) -> tuple[Array, Array]:
+def _gains(held: Held, features: Array, own: Array, mean: Array, home: Home) -> tuple[Array, Array]:
     """Return the best gain of each row, from rough products, and the least gain that counts."""
     xp = home.xp
     pull = _pull(held, mean, home)
@@ -117,8 +117,8 @@ def _gains(held: Held, features: Array, mean: Array, home: Home) -> tuple[Array,
     with home.rough_products():
         across = features @ held.features.T
     best = xp.max(across + heights[None, :], axis=1)
-    own = 2.0 * (features @ pull) + xp.sum(features * features, axis=1)
-    return 2.0 * best - own, LEAST_GAIN * xp.mean(norms)
+    gains = 2.0 * best - 2.0 * (features @ pull) - xp.astype(own, home.single)
+    return gains, LEAST_GAIN * xp.mean(norms)
 
 
 def _best(gains: Reals, least: float) -> Indices:
