@@ -10,6 +10,7 @@ contents = {
             "Tables as they come <guides/tables>",
             "Compare <guides/compare>",
             "When did it change? <guides/history>",
+            "Watch a stream in production <guides/watch>",
             "Thin <guides/thin>",
             "Integrate <guides/integrate>",
             "Distil <guides/distil>",
