@@ -12,6 +12,7 @@ contents = {
             "When did it change? <guides/history>",
             "Watch a stream in production <guides/watch>",
             "Thin <guides/thin>",
+            "Choose rows to label or train on <guides/choose>",
             "Integrate <guides/integrate>",
             "Distil <guides/distil>",
             "Dask and Spark <guides/cluster>",

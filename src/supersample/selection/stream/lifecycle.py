@@ -342,7 +342,7 @@ def _nearer(state: Stream, chunk: _Chunk, seed: Seed) -> Relevance | None:
         return None
     if relevance.is_due(state.chunks):
         seen = background.settled(state.background, size)
-        near = relevance.renewed(near, seen, state.aim.moments.mean(), state.fixed_plan.feature_map)
+        near = relevance.renewed(near, seen, state.aim, state.fixed_plan.feature_map)
     times = seed.child("near").child(state.chunks).generator().standard_exponential(len(chunk.rows))
     return relevance.update(near, chunk.rows, chunk.features, size, times)
 
