@@ -16,6 +16,8 @@ contents = {
             "Integrate <guides/integrate>",
             "Distil <guides/distil>",
             "Dask and Spark <guides/cluster>",
+            "Kafka and Spark streaming <guides/kafka>",
+            "On a GPU <guides/gpu>",
             "The report <guides/report>",
             "Extend <guides/extend>",
         ],
