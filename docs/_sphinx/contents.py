@@ -10,6 +10,7 @@ contents = {
             "Tables as they come <guides/tables>",
             "Compare <guides/compare>",
             "When did it change? <guides/history>",
+            "Watch a stream in production <guides/watch>",
             "Thin <guides/thin>",
             "Choose rows to label or train on <guides/choose>",
             "Integrate <guides/integrate>",

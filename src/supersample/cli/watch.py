@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from supersample.cli import STOPPED
+from supersample.cli.installed import check_live
 from supersample.cli.interrupts import starting
 from supersample.cli.options import column_options, column_settings, quiet, seed, whole_or_text
 from supersample.cli.output import say, tell, tell_json
@@ -98,7 +99,7 @@ def watch(source: str | None, config: Path | None, as_json: bool, fail_on_change
       supersample watch --config live.toml
     """
     with starting():
-        _check_installed()
+        check_live()
         from supersample.live.running import Running
     settings = _settings(source, config, options)
     alarms = 0
@@ -209,12 +210,3 @@ def _kafka(given: dict[str, Any], form: str | None) -> dict[str, Any]:
         raise click.UsageError(f"--kafka must be SERVERS/TOPICS, such as broker:9092/rides, got {given['kafka']!r}")
     found = {"servers": servers, "topics": topics.split(","), "format": form or "ndjson"}
     return found | ({"settings_file": given["kafka_settings"]} if given["kafka_settings"] is not None else {})
-
-
-def _check_installed() -> None:
-    """Say what to install where a package of the service is missing."""
-    from importlib.util import find_spec
-
-    missing = [name for name in ("httpx", "prometheus_client", "starlette", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise InputError(f"supersample watch needs {', '.join(missing)}; install them with: pip install 'supersample[live]'")
