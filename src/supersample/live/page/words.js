@@ -45,7 +45,7 @@ export function timeOf(number, counted) {
 export function span(seconds, counted) {
   if (counted) return count(seconds, "unit");
   for (const [name, size] of [["day", 86400], ["hour", 3600], ["minute", 60]]) {
-    if (seconds >= size && seconds % size === 0) return seconds === size ? name : count(seconds / size, name);
+    if (seconds >= size && seconds % size === 0) return seconds === size ? `one ${name}` : count(seconds / size, name);
   }
   return count(seconds, "second");
 }
