@@ -130,7 +130,8 @@ def test_listeners_are_limited_and_their_places_are_free_again(tmp_path):
         client_of(service) as two,
     ):
         with one.stream("GET", "/events") as answer:
-            next(answer.iter_lines())
+            lines = answer.iter_lines()  # as long as it is held, the connection is
+            next(lines)
             refused = two.get("/events")
             assert refused.status_code == 429
             assert refused.headers["Retry-After"] == "10"
@@ -195,8 +196,8 @@ def test_the_client_sends_what_people_have_and_asks(tmp_path):
 
 def test_the_client_sends_again_under_the_same_id(tmp_path, target):
     target.statuses[:] = [503, 429, 204]
-    with ss.live.Client(target.url.split("/hook")[0]) as client, pytest.raises(ss.live.ServiceError):
-        client.send("rides", rows(0, n=5))  # 204 has no values
+    with ss.live.Client(target.url.split("/hook")[0]) as client:
+        assert client.send("rides", rows(0, n=5)) == {}  # this target has nothing to say
     ids = [headers["Batch-Id"] for headers, _, _ in target.posts]
     assert len(ids) == 3
     assert len(set(ids)) == 1

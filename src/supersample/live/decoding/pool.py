@@ -51,7 +51,10 @@ class Decoders:
         try:
             if self._closed:
                 raise DecodingError("the service is being closed; send the batch again later, with the same id")
-            if worker is None or worker.poll() is not None:
+            if worker is not None and worker.poll() is not None:
+                self._ended(worker)
+                worker = None
+            if worker is None:
                 worker = self._started()
             status, answer = self._asked(worker, body, form, encoding, known)
         except BaseException:
