@@ -27,6 +27,9 @@ PEERS := $(VENVS)/peers
 OLDER := $(VENVS)/peers-older
 WITH_TORCH := $(VENVS)/torch
 WITH_S3 := $(VENVS)/s3
+WITH_ARRAYS := $(VENVS)/arrays
+# A GPU has its own builds of torch, CuPy and JAX, so its Python is used as it is.
+GPU_PYTHON ?= $(PYTHON)
 PROFILERS := $(VENVS)/profilers
 # The ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
 TORCH ?= torch>=2.2
@@ -41,7 +44,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles papers soak soak-live bench-live gallery docs pictures clean help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-arrays test-gpu test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles bench-gpu papers soak gallery docs pictures clean soak-live bench-live help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -78,6 +81,15 @@ test-random: environment  ## The suite in random order; SEED= repeats one
 
 test-torch: $(WITH_TORCH)/.installed  ## The tests that need PyTorch, in an environment of their own (it may take gigabytes)
 	$(WITH_TORCH)/$(BIN)/python -m pytest tests/unit/test_fisher_torch.py
+
+test-arrays: $(WITH_ARRAYS)/.installed  ## The tests of arrays of torch, JAX and array-api-strict, on the CPU, in an environment of their own; TORCH= names a build
+	$(WITH_ARRAYS)/$(BIN)/python -m pytest tests/arrays
+
+test-gpu:  ## The same on a GPU, with the packages that GPU_PYTHON has
+	PYTHONPATH=src "$(GPU_PYTHON)" -m pytest -p no:cacheprovider --override-ini filterwarnings=default tests/arrays
+
+bench-gpu:  ## Seconds and memory on a GPU beside the CPU path, with the packages that GPU_PYTHON has
+	PYTHONPATH=src:. "$(GPU_PYTHON)" -m benchmarks.gpu --out $(OUT)/gpu
 
 test-s3: $(WITH_S3)/.installed  ## The tests that need an S3 server, that of moto, in an environment of their own
 	$(WITH_S3)/$(BIN)/python -m pytest tests/unit/test_sources_s3.py
@@ -167,6 +179,11 @@ $(BENCH)/.installed $(PEERS)/.installed: $(VENVS)/%/.installed: pyproject.toml
 $(WITH_TORCH)/.installed: pyproject.toml
 	"$(PYTHON)" -m venv --clear $(WITH_TORCH)
 	$(WITH_TORCH)/$(BIN)/python $(PIP) --editable '.[test,torch]' '$(TORCH)'
+	@touch $@
+
+$(WITH_ARRAYS)/.installed: pyproject.toml
+	"$(PYTHON)" -m venv --clear $(WITH_ARRAYS)
+	$(WITH_ARRAYS)/$(BIN)/python $(PIP) --editable '.[test,arrays]' '$(TORCH)' array-api-strict jax
 	@touch $@
 
 $(WITH_S3)/.installed: pyproject.toml

@@ -6,11 +6,17 @@ import sys
 from pathlib import Path
 
 import pytest
+import scipy.linalg  # noqa: F401  (it has a BLAS of its own, which is to be there when threads are limited)
 from hypothesis import settings
+from threadpoolctl import threadpool_limits
 
 # Workers that compile at once would write each other's files: Numba notes a file of its cache before that file is written.
 if worker := os.environ.get("PYTEST_XDIST_WORKER"):
     os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".pytest_cache" / "numba" / worker))
+    # Where each core has a worker, more threads of BLAS wait for one another. Processes that a test starts have theirs: no
+    # variable is set, since they would inherit it.
+    if int(os.environ["PYTEST_XDIST_WORKER_COUNT"]) >= (os.cpu_count() or 1):
+        threadpool_limits(1, user_api="blas")
 
 # The virtual machines of Spark live for seconds here: to compile for the long run would take longer than the tests.
 os.environ.setdefault("JAVA_TOOL_OPTIONS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
@@ -38,15 +44,17 @@ if sys.platform != "linux":
 collect_ignore_glob = ["conftest.py", "*/conftest.py"]
 #: What takes longest: workers begin with it, so that none is left alone with it at the end.
 LONGEST = (
-    "spark", "tests/engines/test_engines.py", "tests/contract/test_documentation.py",
+    "spark", "dask", "tests/engines/test_engines.py", "tests/contract/test_documentation.py",
     "tests/cli/test_start.py", "tests/cli/test_process.py", "tests/property/test_kill.py", "tests/browser/test_pages.py",
 )  # fmt: skip
 
 
 def together(nodeid):
-    """Return the name of the tests that share a worker: those of a file share what they set up, those of Spark its machine."""
+    """Return the name of the tests that share a worker: those of a file share what they set up, those of an engine it."""
     if "[spark" in nodeid or "engines/test_spark.py" in nodeid:
         return "spark"
+    if "[dask" in nodeid:
+        return "dask"
     return nodeid.split("::")[0]
 
 

@@ -11,6 +11,7 @@ contents = {
             "Compare <guides/compare>",
             "When did it change? <guides/history>",
             "Thin <guides/thin>",
+            "Choose rows to label or train on <guides/choose>",
             "Integrate <guides/integrate>",
             "Distil <guides/distil>",
             "Dask and Spark <guides/cluster>",

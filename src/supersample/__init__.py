@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from supersample.selection import Selection, quadrature_weights
     from supersample.selection.critic import Critique, critic, online_critic
     from supersample.summary import Comparison, Progress, Summary, load
+    from supersample.summary.distilling import Distilled, distil
     from supersample.summary.sampler import SuperSampler
 
 __version__ = "0.1.0"
@@ -24,6 +25,7 @@ __all__ = [
     "ChangeDetector",
     "Comparison",
     "Critique",
+    "Distilled",
     "History",
     "Integral",
     "Integration",
@@ -38,6 +40,7 @@ __all__ = [
     "circular_ensemble",
     "columns",
     "critic",
+    "distil",
     "errors",
     "features",
     "frank_wolfe",
@@ -63,6 +66,7 @@ _HOMES = {
     "ChangeDetector": "supersample.history",
     "Comparison": "supersample.summary",
     "Critique": "supersample.selection.critic",
+    "Distilled": "supersample.summary.distilling",
     "History": "supersample.history",
     "Integral": "supersample.integration",
     "Integration": "supersample.integration",
@@ -77,6 +81,7 @@ _HOMES = {
     "circular_ensemble": "supersample.discrepancy",
     "columns": "supersample",
     "critic": "supersample.selection.critic",
+    "distil": "supersample.summary.distilling",
     "errors": "supersample",
     "features": "supersample",
     "frank_wolfe": "supersample.engines",

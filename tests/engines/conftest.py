@@ -99,16 +99,40 @@ class SparkEngine:
         self.session.stop()
 
 
+class Running:
+    """The engine that runs now: files that ask for the same one share it, since to start it takes seconds."""
+
+    def __init__(self):
+        self.asked, self.engine = None, None
+
+    def get(self, kind, **options):
+        if self.asked != (kind, options):
+            self.close()
+            self.asked, self.engine = (kind, options), kind(**options)
+        return self.engine
+
+    def close(self):
+        if self.engine is not None:
+            self.engine.close()
+        self.asked, self.engine = None, None
+
+
+RUNNING = Running()
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item, nextitem):
+    """Stop the engine after the last test in a row that needs one: Dask would take the work of others."""
+    if not {"engine", "session"} & set(getattr(nextitem, "fixturenames", ())):
+        RUNNING.close()
+
+
 @pytest.fixture(scope="module", params=[DaskEngine, SparkEngine], ids=["dask", "spark"])
 def engine(request):
-    started = request.param()
-    yield started
-    started.close()
+    return RUNNING.get(request.param)
 
 
 @pytest.fixture(scope="module")
 def session():
     """Spark alone, with one task slot."""
-    started = SparkEngine(slots=1)
-    yield started.session
-    started.close()
+    return RUNNING.get(SparkEngine, slots=1).session

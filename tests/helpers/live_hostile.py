@@ -5,6 +5,7 @@ import gzip
 import json
 import socket
 import tempfile
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -113,7 +114,11 @@ def attack(folder, count, seed=0):
             assert client.get("/health").json() == {"status": "ok"}
             assert client.get("/ready").json() == {"status": "ready"}
             assert client.get("/streams/rides").json()["rows"] == 0
-        assert service.service.bodies._held == 0
+        for _ in range(200):  # what was cut off is noticed a moment later
+            if service.service.bodies._held == 0:
+                break
+            time.sleep(0.05)
+        assert service.service.bodies._held == 0, service.service.bodies._held
         assert service.service.streams["rides"].waiting_rows == 0
     return found
 

@@ -6,11 +6,11 @@ array API standard, by array-api-compat or the copy of it that scikit-learn carr
 
 import importlib
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,8 @@ from supersample._typing import Floats
 from supersample.errors import InputTypeError, MismatchError
 
 __all__ = ["Array", "Home", "follow", "home_of", "hosted", "is_device_array", "require_home", "working"]
+
+T = TypeVar("T")
 
 #: An array of torch, CuPy, JAX, or of any other library of the standard.
 Array = Any
@@ -116,6 +118,30 @@ class Home:
         array[where] += values
         return array
 
+    def put_rows(self, array: Array, places: Array, rows: Array) -> Array:
+        """Write rows to some places of an array, and return it."""
+        if self.kind == "array_api_strict":  # which takes no lists of places here
+            for row, place in enumerate(self.host(places).tolist()):
+                array[place, ...] = rows[row, ...]
+            return array
+        return self.put(array, places, rows)
+
+    def fetch(self, array: Array) -> Callable[[], Any]:
+        """Start to copy an array to the host; the function that is returned waits for it."""
+        if self.kind == "torch" and self.on_gpu:
+            torch = sys.modules["torch"]
+            pinned = torch.empty(array.shape, dtype=array.dtype, pin_memory=True)
+            pinned.copy_(array, non_blocking=True)
+            done = torch.cuda.Event()
+            done.record(torch.cuda.current_stream(self.device))
+
+            def wait() -> Any:
+                done.synchronize()
+                return pinned.numpy()
+
+            return wait
+        return lambda: self.host(array)
+
     @contextmanager
     def working(self) -> Iterator[None]:
         """Compute on this device, with products of float32 in full: torch and JAX may be set to round them to fewer digits."""
@@ -200,9 +226,15 @@ def hosted(home: Home | None, values: Any) -> Any:
     return values if home is None or values is None else home.floats(values)
 
 
-def follow(home: Home | None, values: Any) -> Any:
-    """Return values of the host as an array of this kind on this device; without one, unchanged."""
-    return values if home is None else home.array(values)
+def follow(home: Home | None, values: T) -> T:
+    """Return values of the host as an array of this kind on this device; without one, unchanged.
+
+    Annotations say what the values are on the host.
+    """
+    if home is None:
+        return values
+    there: T = home.array(values)  # type: ignore[arg-type]
+    return there
 
 
 def _kind_of(value: Any) -> str | None:

@@ -9,10 +9,13 @@ from scipy import special
 from supersample._random import Seed, as_seed
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_count, choose
+from supersample.device.arrays import home_of, working
+from supersample.device.checks import refuse
 from supersample.discrepancy import weighted_chi2
 from supersample.discrepancy.blocks import block_values
 from supersample.discrepancy.circular import check_norm
 from supersample.discrepancy.mmd import METHODS, Estimator, Method, choose_estimator
+from supersample.discrepancy.mmd_on_device import block_values_on
 from supersample.discrepancy.resampled_circular import observed_and_permuted, resampled_ensembles
 from supersample.discrepancy.resampled_mmd import ExactSums, FeatureSums, ResampledSums
 from supersample.discrepancy.result import QUANTILES, TestResult
@@ -71,6 +74,11 @@ def two_sample_test(
     norm: how "mallows" and "sine" combine the frequencies: 1 is the mean, inf the worst frequency. "mmd" is "sine" with norm 2,
         squared, and takes no other norm.
 
+    Arrays of torch, CuPy and JAX are tested where they lie, with the same frequencies and resamples, so that p-values agree
+    with the CPU's to a resample or two. Where there are more than 268 million labels (rows times resamples), permutations are
+    drawn on the device from the same seed, and are other ones. The statistics "mallows" and "sine" and the method "fastfood"
+    are for the CPU only.
+
     The p-value of a resampled null is (1 + #{null >= observed}) / (1 + n_resamples); no p-value is ever 0.
 
     >>> import numpy as np
@@ -89,18 +97,34 @@ def two_sample_test(
     _check_statistic(statistic, order, method, chosen_null, chosen)
     count = check_count(n_resamples, "n_resamples")
     check_count(n_features, "n_features")
-    samples = pool(X, Y, min_rows=2)
-    seed = as_seed(random_state)
-    kernels = resolve_all(as_family(kernel, bandwidth), samples, seed)
+    with working(home_of(X=X, Y=Y)):
+        samples = pool(X, Y, min_rows=2)
+        seed = as_seed(random_state)
+        kernels = resolve_all(as_family(kernel, bandwidth), samples, seed)
+        return _tested(samples, kernels, method, chosen, chosen_null, statistic, order, count, n_features, seed)
+
+
+def _tested(
+    samples: TwoSamples,
+    kernels: Sequence[Kernel],
+    method: Method,
+    chosen: Estimator,
+    chosen_null: str,
+    statistic: Statistic,
+    order: float,
+    count: int,
+    n_features: int,
+    seed: Seed,
+) -> TestResult:
+    """Test checked samples with kernels whose bandwidths are known."""
     if chosen_null == "normal":
         return _normal_test(samples, kernels, method, chosen)
     if statistic != "mmd":
+        refuse(samples.home, f"statistic={statistic!r}", "use 'mmd', or bring X and Y to the host")
         return _circular_test(samples, kernels, statistic, order, method, count, n_features, seed)
     by_features = method in ("fourier", "fastfood")
-    sums: ResampledSums = (
-        FeatureSums(samples, kernels, method, n_features, seed) if by_features else ExactSums(samples, kernels)
-    )
-    m, n = samples.x.shape[0], samples.y.shape[0]
+    sums = _sums(samples, kernels, method, n_features, seed)
+    m, n = int(samples.x.shape[0]), int(samples.y.shape[0])
     each = [float(pairs.statistics(m, n, chosen)[0]) for pairs in sums.pairs("observed", 1, seed)]
     if not bool(np.isfinite(each).all()):
         raise InputError("kernel must give a finite discrepancy between X and Y, and does not; scale them, or pass another one")
@@ -126,6 +150,18 @@ def two_sample_test(
         null_quantiles=quantiles,
         family_statistics=tuple(zip(kernels, each, strict=True)) if len(kernels) > 1 else (),
     )
+
+
+def _sums(samples: TwoSamples, kernels: Sequence[Kernel], method: str, n_features: int, seed: Seed) -> ResampledSums:
+    """Return the kernel matrix of the pooled rows, by features or exact, where the rows lie."""
+    by_features = method in ("fourier", "fastfood")
+    if samples.home is not None:
+        from supersample.discrepancy.sums_on_device import ExactSumsOnDevice, FeatureSumsOnDevice  # not needed on the host
+
+        if by_features:
+            return FeatureSumsOnDevice(samples.home, samples, kernels, method, n_features, seed)
+        return ExactSumsOnDevice(samples.home, samples, kernels)
+    return FeatureSums(samples, kernels, method, n_features, seed) if by_features else ExactSums(samples, kernels)
 
 
 def _choose_null(null: str | None, method: str) -> str:
@@ -238,7 +274,10 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method,
             f"method={method!r} takes one kernel, got a family of {len(kernels)}; use 'exact', 'fourier' or 'fastfood'"
         )
     paired = estimator == "paired"
-    values = block_values(samples.x, samples.y, kernels[0], linear=method == "linear", paired=paired)
+    if samples.home is None:
+        values = block_values(samples.x, samples.y, kernels[0], linear=method == "linear", paired=paired)
+    else:
+        values = block_values_on(samples.home, samples, kernels[0], linear=method == "linear", paired=paired)
     if values.size < 2:
         raise InputError(
             f"method={method!r} needs at least two blocks of two rows in each of X and Y, got {samples.x.shape[0]} and "
@@ -246,7 +285,7 @@ def _normal_test(samples: TwoSamples, kernels: Sequence[Kernel], method: Method,
         )
     mean = float(values.mean())
     error = float(values.std(ddof=1)) / np.sqrt(values.size)
-    rounding = 1e-12 * float(kernels[0].diagonal(samples.x[:1].astype(np.float64))[0])
+    rounding = 1e-12 * float(kernels[0].diagonal(samples.at(np.zeros(1, dtype=np.int64)).astype(np.float64))[0])
     if error > rounding:
         pvalue = float(special.stdtr(values.size - 1, -mean / error))
     else:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
-from supersample._typing import PointsLike
+from supersample._typing import Floats, PointsLike
 from supersample._validation import check_log_weights, check_points, check_weights, choose
 from supersample.device.arrays import Home, follow, home_of, hosted, require_home
 from supersample.device.checks import check_device_points
@@ -149,7 +149,7 @@ class MeanEmbedding:
         return self.state.total_weight
 
     @property
-    def mean(self) -> Any:
+    def mean(self) -> Floats:
         """The mean feature vector mu, where the rows lie."""
         return follow(self._home, self.state.mean())
 
@@ -176,16 +176,17 @@ class MeanEmbedding:
         mine, theirs = self.state, other.state  # snapshots: other threads may update meanwhile
         return mine.off_diagonal() + theirs.off_diagonal() - 2.0 * _dot(mine, theirs)
 
-    def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Any]:
+    def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Floats]:
         """Return the function (mu - mu').phi(x): positive where this data set has more mass than the other."""
         self._require_same_map(other)
         direction = self.state.mean() - other.state.mean()
 
-        def evaluate(points: PointsLike) -> Any:
+        def evaluate(points: PointsLike) -> Floats:
             home = home_of(points=points)
             if home is not None:
                 with home.working():
-                    return home.xp.astype(self.feature_map.transform(points), home.wide) @ home.array(direction)
+                    there: Floats = home.xp.astype(self.feature_map.transform(points), home.wide) @ home.array(direction)
+                    return there
             return np.asarray(self.feature_map.transform(points) @ direction, dtype=np.float64)
 
         return evaluate

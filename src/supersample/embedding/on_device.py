@@ -1,5 +1,7 @@
 """Moments of rows that lie on a device: features and their sums are computed there, and D + 3 numbers come back."""
 
+from typing import Any
+
 import numpy as np
 
 from supersample._typing import Floats
@@ -8,6 +10,10 @@ from supersample.embedding.moments import Moments, ScaledWeights
 from supersample.features.on_device import DeviceMap
 
 __all__ = ["moments_of", "moments_of_sums", "relative_weights", "sums_of"]
+
+
+#: Rows that are summed in the type of the features.
+_FEW = 64
 
 
 def moments_of(feature_map: DeviceMap, points: Array, weights: ScaledWeights | None = None) -> Moments:
@@ -23,13 +29,27 @@ def moments_of(feature_map: DeviceMap, points: Array, weights: ScaledWeights | N
     return moments_of_sums(home.floats(total), relative, n_rows, exponent)
 
 
-def sums_of(feature_map: DeviceMap, features: Array, weights: Array | None) -> Array:
-    """Return sum w phi and sum w^2 |phi|^2 of a block of rows, one array of the wide type; without weights, all are one."""
+def sums_of(feature_map: DeviceMap, features: Array, weights: Array | None, norms: Array | None = None) -> Array:
+    """Return sum w phi and sum w^2 |phi|^2 of a block of rows, one array of the wide type; without weights, all are one.
+
+    norms: |phi|^2 of the rows, if already computed.
+    """
     xp, wide = feature_map.xp, feature_map.home.wide
-    norms = xp.sum(features * features, axis=1, dtype=wide)
+    norms = xp.astype(xp.sum(features * features, axis=1) if norms is None else norms, wide)
     if weights is None:
-        return xp.concat([xp.sum(features, axis=0, dtype=wide), xp.sum(norms)[None]])
+        return xp.concat([_column_sums(xp, features, wide), xp.sum(norms)[None]])
     return xp.concat([weights @ xp.astype(features, wide), (weights * weights) @ norms[:, None]])
+
+
+def _column_sums(xp: Any, features: Array, wide: Any) -> Array:
+    """Sum rows, a few of them in their own type and those sums in the wide one: a copy in the wide type would take longer."""
+    n_rows, width = (int(size) for size in features.shape)
+    whole = n_rows - n_rows % _FEW
+    rest = xp.sum(xp.astype(features[whole:, :], wide), axis=0)
+    if whole == 0:
+        return rest
+    parts = xp.sum(xp.reshape(features[:whole, :], (whole // _FEW, _FEW, width)), axis=1)
+    return rest + xp.sum(xp.astype(parts, wide), axis=0)
 
 
 def relative_weights(weights: ScaledWeights | None) -> tuple[int, Floats | None]:

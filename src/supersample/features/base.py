@@ -65,13 +65,14 @@ class FeatureMap(ABC):
             f"Nystroem or Landmark features there, or bring the points to the host"
         )
 
-    def transform(self, points: PointsLike) -> Any:
+    def transform(self, points: PointsLike) -> Features:
         """Return the features of each row: n x n_features. Those of torch, CuPy and JAX arrays lie where the points do."""
         home = home_of(points=points)
         if home is not None:
             with home.working():
                 given = check_device_points(points, "points", home)
-                return self.on_device(home, int(given.shape[1])).of_all(given)
+                there: Features = self.on_device(home, int(given.shape[1])).of_all(given)
+                return there
         rows = check_points(points, "points")
         out = np.empty((rows.shape[0], self.n_features), dtype=self.dtype)
         self.fill(rows, out)

@@ -16,7 +16,7 @@ from supersample.features.nystroem import Nystroem
 from supersample.features.random_fourier import Projection, RandomFourier
 from supersample.kernels import Kernel, KernelLike, Stationary
 
-__all__ = ["EvenHeldOut", "HeldOut", "error_of_mean", "held_out_map"]
+__all__ = ["REACH_ROWS", "EvenHeldOut", "HeldOut", "error_of_mean", "held_out_map"]
 
 #: Shares of the frequencies that have each stretch factor; the factor is 1 + stretch / sqrt(width).
 _SHARES = (0.5, 0.25, 0.25)
@@ -28,7 +28,7 @@ _TAIL_END = 2.0**-15
 #: Uniforms lie at least this far from 0 and 1, where frequencies are infinite.
 _LEAST = 2.0**-53
 #: Rows that the reach is taken from.
-_REACH_ROWS = 5000
+REACH_ROWS = 5000
 
 
 _FIELDS = {
@@ -160,7 +160,7 @@ def error_of_mean(terms: Floats) -> float:
 
 def _reach(kernel: Kernel, sample: Floats) -> Floats:
     """Return the squared mean deviation of each column, in bandwidths, relative to the largest."""
-    rows = sample[:: max(1, sample.shape[0] // _REACH_ROWS)]
+    rows = sample[:: max(1, sample.shape[0] // REACH_ROWS)]
     with np.errstate(over="ignore", invalid="ignore"):
         rows = kernel.scale(rows) if isinstance(kernel, Stationary) else rows
         spread = np.abs(rows - rows.mean(axis=0)).mean(axis=0)

@@ -140,7 +140,7 @@ class Kernel(ABC):
             f"features, which work for every kernel"
         )
 
-    def __call__(self, left: PointsLike, right: PointsLike | None = None) -> Any:
+    def __call__(self, left: PointsLike, right: PointsLike | None = None) -> Floats:
         """Return the exact Gram matrix in float64, computed in blocks on all cores; O(n m d) time, O(n m) memory.
 
         For arrays of torch, CuPy and JAX it is computed, and stays, where they lie.
@@ -161,7 +161,7 @@ class Kernel(ABC):
         map_blocks(work, cut(first.shape[0], BLOCK_ROWS))
         return out
 
-    def _on_home(self, home: Home, left: Any, right: Any) -> Any:
+    def _on_home(self, home: Home, left: Any, right: Any) -> Floats:
         with home.working():
             first = check_device_points(left, "left", home)
             second = first if right is None else check_device_points(right, "right", home)
@@ -170,7 +170,8 @@ class Kernel(ABC):
             self.require_resolved()
             self.check_width(int(first.shape[1]))
             kernel = self.on_device(home, home.wide, home.floats(second[0, :]))
-            return kernel.block(kernel.prepare(first), kernel.prepare(second))
+            there: Floats = kernel.block(kernel.prepare(first), kernel.prepare(second))
+            return there
 
     def require_resolved(self) -> None:
         """Raise an error if a bandwidth is still the word "median"."""

@@ -1,7 +1,7 @@
 """The empirical measure of a set of points, weighted or not: data as a target."""
 
 from collections.abc import Callable
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -9,8 +9,9 @@ import numpy.typing as npt
 from supersample._compiled import gaussian
 from supersample._random import Seed
 from supersample._threads import BLOCK_ROWS, cut, map_blocks
-from supersample._typing import Floats, Points, PointsLike
+from supersample._typing import Floats, Indices, Points, PointsLike
 from supersample._validation import check_points, check_weights, shares
+from supersample.device.arrays import is_device_array
 from supersample.embedding.mean import MeanEmbedding
 from supersample.errors import InputTypeError, MismatchError
 from supersample.features import FeatureMap
@@ -46,6 +47,14 @@ class Empirical(Measure):
 
     _block_rows = BLOCK_ROWS
 
+    def __new__(cls, points: Any = None, *_: Any, **__: Any) -> Self:
+        """Hold arrays of torch, CuPy and JAX where they lie."""
+        if cls is Empirical and is_device_array(points):
+            from supersample.measures.on_device import EmpiricalOnDevice  # a kind of this class
+
+            return super().__new__(EmpiricalOnDevice)  # type: ignore[return-value]
+        return super().__new__(cls)
+
     def __init__(self, points: PointsLike, weights: npt.ArrayLike | None = None, *, features: FeatureMap | None = None) -> None:
         """Set points and weights; the weights need not sum to one."""
         self.points: Floats = np.array(check_points(points, "points"), dtype=np.float64, order="C")
@@ -74,6 +83,19 @@ class Empirical(Measure):
         exact = Empirical.holding(self.points)
         exact.weights = self.weights
         return exact
+
+    @property
+    def scale_rows(self) -> Any:
+        """The points, from which a bandwidth can be taken."""
+        return self.points
+
+    def rows_at(self, places: Indices) -> Floats:
+        """Return some of the points."""
+        return self.points[places]
+
+    def mean_features(self, feature_map: FeatureMap) -> Floats:
+        """Return the mean features of the measure."""
+        return MeanEmbedding(feature_map).update(self.points, self.weights).state.mean()
 
     @property
     def dimension(self) -> int:

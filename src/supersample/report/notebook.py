@@ -117,6 +117,7 @@ def _gained(title: str, table: pa.Table) -> Rows:
 
 @html_of.register
 def _selection(result: Selection) -> str:
+    result = result.on_host()
     headline, facts = _told(str(result))
     shown, points = min(len(result), MOST_ROWS), result.points[:MOST_ROWS, :MOST_COLUMNS]
     names = ["Row", "Weight", *(f"x{place}" for place in range(points.shape[1]))]

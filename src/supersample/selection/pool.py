@@ -12,8 +12,9 @@ from supersample.features import FeatureMap
 from supersample.kernels import Kernel
 from supersample.kernels.singles import SingleGram
 from supersample.kernels.stationary import WIDEST_BY_DIFFERENCES
+from supersample.selection.greedy import greedy_prototypes
 
-__all__ = ["ExactPool", "FeaturePool", "Pool", "embedded", "embedded_own", "explain", "is_rounded", "kernel_block"]
+__all__ = ["Codes", "ExactPool", "FeaturePool", "Pool", "embedded", "embedded_own", "explain", "is_rounded", "kernel_block"]
 
 _TILE_COLUMNS = 4096
 #: Points of a tile of a symmetric matrix, and rows of tiles at a time.
@@ -96,6 +97,14 @@ class Pool(ABC):
     @abstractmethod
     def column(self, index: int) -> Floats:
         """Return k(x_j, x_index) for all j."""
+
+    def prototypes(self, means: Floats, count: int) -> tuple[Indices, Floats]:
+        """Choose prototypes greedily by J, given the means; return them and the sum of their kernel columns."""
+        return greedy_prototypes(self.column, means, self.diagonal, count)
+
+    def diagonals(self) -> Floats:
+        """Return the exact k(x, x) of all points."""
+        return self.kernel.diagonal(self.points)
 
     def block(self, rows: Indices, columns: Indices) -> Floats:
         """Return exact kernel values between some points and some others."""
@@ -181,7 +190,7 @@ def explain(pool: Pool, shares: Floats, prototypes: Indices, criticisms: Indices
     """
     if criticisms.size == 0:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    diagonal = pool.kernel.diagonal(pool.points)
+    diagonal = pool.diagonals()
     # A constant k(x, x) is left out: distances of far points would differ by less than its rounding.
     constant = bool((diagonal == diagonal[0]).all())
 

@@ -1,9 +1,13 @@
 """The result of a selection from candidates in memory."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
 
 from supersample._notebook import notebook_html
 from supersample._typing import Floats, Indices, Points, PointsLike
+from supersample.device.arrays import home_of
 from supersample.errors import InputError
 from supersample.kernels import Kernel
 from supersample.selection.batch.candidates import TargetLike
@@ -15,6 +19,8 @@ __all__ = ["Critique", "Selection"]
 @dataclass(frozen=True)
 class Selection:
     """Selected candidates in the order of selection.
+
+    All arrays are of the kind of the candidates and lie where they do.
 
     indices: rows of the candidates; points: those rows; weights: the weight of each in averages.
     mmd: the path, MMD to the target with the first one, two, ... points; empty if the selection does not minimise it. It is
@@ -40,7 +46,7 @@ class Selection:
 
     def __len__(self) -> int:
         """Count the points."""
-        return int(self.indices.size)
+        return int(self.indices.shape[0])
 
     def bound(self, atoms: PointsLike, *, target: TargetLike) -> GreedyBound:
         """Return the bound on the MMD that greedy selection guarantees, beside the best weights on some `atoms`.
@@ -67,15 +73,22 @@ class Selection:
         """
         if self.kernel is None:
             raise InputError("bound needs the kernel of the selection, and this one was made by hand; select with sbq or wkh")
-        return greedy_bound(self.points, self.kernel, atoms, target)
+        home = home_of(points=self.points)
+        return greedy_bound(self.points if home is None else home.floats(self.points), self.kernel, atoms, target)
+
+    def on_host(self) -> "Selection":
+        """Return the same selection as NumPy arrays, wherever it lies."""
+        indices = np.asarray(_on_host(self.indices), dtype=np.int64)
+        points, weights, path = (_on_host(each) for each in (self.points, self.weights, self.mmd))
+        return replace(self, indices=indices, points=points, weights=weights, mmd=path)
 
     def __str__(self) -> str:
         """Return the number of points, their MMD to the target and their weights in words."""
         lines = [f"{len(self):,} chosen {'point' if len(self) == 1 else 'points'}"]
-        if self.mmd.size:
-            lines.append(f"  MMD      {self.mmd[-1]:.4g} with all of them, {self.mmd[0]:.4g} with the first")
+        weights, path = (_on_host(each) for each in (self.weights, self.mmd))
+        if path.size:
+            lines.append(f"  MMD      {path[-1]:.4g} with all of them, {path[0]:.4g} with the first")
         if len(self):
-            weights = self.weights
             lines.append(f"  weights  {weights.min():.3g} to {weights.max():.3g}, sum {weights.sum():.4g}")
         lines += [f"  kernel   {self.kernel!r}"] if self.kernel else []
         lines += [f"  note     {self.note}"] if self.note else []
@@ -84,6 +97,11 @@ class Selection:
     def _repr_html_(self) -> str:
         """Return what a notebook shows: the numbers, and the first points."""
         return notebook_html(self)
+
+
+def _on_host(values: Any) -> Floats:
+    home = home_of(values=values)
+    return np.asarray(values) if home is None else home.floats(values)
 
 
 @dataclass(frozen=True)
@@ -114,6 +132,6 @@ class Critique:
         """Return the numbers of prototypes and criticisms in words, and where the prototypes have too little or too much."""
         lines = [f"Prototypes: {self.prototypes}", f"Criticisms: {len(self.criticisms):,}"]
         if len(self.criticisms):
-            little = int((self.witness >= 0).sum())
+            little = int((_on_host(self.witness) >= 0).sum())
             lines[-1] += f", where the prototypes have too little ({little:,}) or too much ({len(self.criticisms) - little:,})"
         return "\n".join(lines)

@@ -24,7 +24,7 @@ class Readings:
     @property
     def n_features_in_(self) -> int:
         """The number of columns."""
-        return self._named("n_features_in_").state.width
+        return int(self._named("n_features_in_").state.width)
 
     @property
     def feature_names_in_(self) -> npt.NDArray[Any]:
@@ -43,7 +43,8 @@ class Readings:
     @property
     def prototype_indices_(self) -> Indices:
         """Their positions in the stream, counting from 0, rows of weight zero included."""
-        return self._read().selected.rows.positions.copy()
+        now = self._read()
+        return now.follow(now.selected.rows.positions)
 
     @property
     def weights_(self) -> Floats:
@@ -53,8 +54,8 @@ class Readings:
     @property
     def include_weights_(self) -> Floats:
         """The weights of the points of `include`; with those of the prototypes they sum to one."""
-        found = self._read().selected
-        return found.weights[len(found.rows) :].copy()
+        now = self._read()
+        return now.follow(now.selected.weights[len(now.selected.rows) :])
 
     @property
     def criticisms_(self) -> Points:
@@ -65,7 +66,8 @@ class Readings:
     @property
     def criticism_indices_(self) -> Indices:
         """Their positions in the stream."""
-        return self._read().selected.criticisms.positions.copy()
+        now = self._read()
+        return now.follow(now.selected.criticisms.positions)
 
     @property
     def criticism_kind_(self) -> npt.NDArray[np.str_]:
@@ -78,23 +80,26 @@ class Readings:
 
         For missed and rare points, the mean is by `weights_`, and the prototypes' own mean witness is taken off.
         """
-        return self._read().selected.witness.copy()
+        now = self._read()
+        return now.follow(now.selected.witness)
 
     @property
     def criticism_nearest_(self) -> Indices:
         """The place in prototypes_ of the prototype nearest to each criticism."""
-        return self._read().selected.nearest.copy()
+        now = self._read()
+        return now.follow(now.selected.nearest)
 
     @property
     def criticism_share_(self) -> Floats:
         """The share of the data nearer to each criticism than to any prototype, estimated from the background sample."""
-        return self._read().selected.shares.copy()
+        now = self._read()
+        return now.follow(now.selected.shares)
 
     @property
     def n_seen_(self) -> int:
         """Rows seen."""
         check_is_fitted(self)
-        return self._now.state.n_seen
+        return int(self._now.state.n_seen)
 
     @property
     def effective_rows_(self) -> float:

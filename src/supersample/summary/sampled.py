@@ -2,37 +2,42 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from supersample._typing import Floats, Points
+from supersample.device.arrays import Home, follow
 from supersample.discrepancy.bounds import Judged
 from supersample.discrepancy.certificate import Certificate, captured_energy, certify, equal_weights, random_baseline
 from supersample.errors import InputError
 from supersample.selection import stream
-from supersample.selection.stream.lifecycle import Selected, Stream
+from supersample.selection.stream import there
+from supersample.selection.stream.lifecycle import Selected
 
 __all__ = ["Sampled"]
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
 class Sampled:
-    """A stream and the names of its columns. single: whether all rows came in single precision.
+    """A stream, of the host or of a device, and the names of its columns. single: whether all rows came in single precision.
 
-    parts: the number of the latest copy that `empty_like` made.
+    parts: the number of the latest copy that `empty_like` made. home: where the rows lie; None for the host.
     """
 
-    state: Stream
+    state: Any
     names: npt.NDArray[Any] | None
     single: bool
     parts: int = 0
+    home: Home | None = None
 
     @cached_property
     def selected(self) -> Selected:
         """The result of the stream: takes the second look."""
-        selected = stream.finish(self.state)
+        selected = stream.finish(there.on_host(self.state))
         if selected is None:
             raise InputError(
                 f"there is nothing to select from: none of the {self.state.n_seen} rows seen has a positive weight; call "
@@ -74,11 +79,21 @@ class Sampled:
     @property
     def weights(self) -> Floats:
         """The weights of the prototypes, those of the points chosen before left out."""
-        return self.selected.weights[: len(self.selected.rows)].copy()
+        return self.follow(self.selected.weights[: len(self.selected.rows)])
 
     def as_given(self, points: Floats) -> Points:
         """Return points in the precision in which they came."""
+        if self.home is not None:
+            lying: Points = self.home.array(points, self.home.single if self.single else self.home.wide)
+            return lying
         return points.astype(np.float32) if self.single else points.copy()
+
+    def follow(self, values: T) -> T:
+        """Return a copy of numbers, where the rows lie."""
+        if self.home is not None:
+            return follow(self.home, values)
+        copied: T = values.copy()  # type: ignore[attr-defined]
+        return copied
 
     def _certified(self, weights: Floats) -> Certificate:
         found = self.selected

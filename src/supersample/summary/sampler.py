@@ -16,6 +16,8 @@ from supersample._processes import check_jobs
 from supersample._random import as_seed
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
+from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home
+from supersample.device.checks import check_device_points
 from supersample.discrepancy.bounds import checked_bound
 from supersample.embedding.decay import check_times
 from supersample.embedding.moments import ScaledWeights, scale_log_weights, scale_weights
@@ -25,7 +27,7 @@ from supersample.kernels import KernelLike
 from supersample.measures import Measure
 from supersample.records.names import check_names
 from supersample.selection import stream
-from supersample.selection.stream import merging
+from supersample.selection.stream import merging, there
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import HELD_OUT, Settings, settings_of
 from supersample.selection.stream.rows import Rows
@@ -111,7 +113,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
 
     """
 
-    sample_indices_: Indices
+    sample_indices_: Any
 
     def __init__(
         self,
@@ -162,7 +164,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         jobs = None if self.n_jobs is None else check_jobs(self.n_jobs)
         fresh = type(self)(**self.get_params(deep=False))._take_in(X, sample_weight, log_weight, time, jobs)
         state = fresh._now.state
-        if state.n_seen and not stream.has_weight(state):
+        if state.n_seen and not there.has_weight(state):
             raise InputError(
                 f"sample_weight or log_weight must give at least one row a positive weight, got {state.n_seen} zeros; "
                 f"leave it out to weigh all rows alike"
@@ -191,6 +193,13 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     def _take_in(self, X: PointsLike, sample_weight: Any, log_weight: Any, time: Any, jobs: int | None) -> Self:
         """Take in more rows; with `jobs` workers, if there were none before."""
         now = self.__dict__.get("_now")
+        home = home_of(X=X, sample_weight=sample_weight, log_weight=log_weight)
+        if now is not None and now.state.n_seen:
+            require_home(home, now.home, "X", "sampler")
+        if home is not None:
+            with home.working():
+                self._now = self._taken_there(home, X, sample_weight, log_weight, time)
+            return self
         names = check_names(X, None if now is None else now.names)
         points = check_points(X, "X")
         expected = points.shape[1] if now is None else now.state.width
@@ -210,6 +219,25 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         # One step: after an interrupt, all rows of X are taken in, or none.
         self._now = Sampled(parted, names, single) if now is None else replace(now, state=parted, single=now.single and single)
         return self
+
+    def _taken_there(self, home: Home, X: Any, sample_weight: Any, log_weight: Any, time: Any) -> Sampled:
+        """Return the moment after rows that lie on a device; the first ones, which fix bandwidth and maps, go to the host."""
+        if not home.is_mutable:
+            raise InputTypeError("X must be an array of NumPy, torch or CuPy: JAX is for functions without a state; convert it")
+        now = self.__dict__.get("_now")
+        points = check_device_points(X, "X", home)
+        n_rows, width = (int(size) for size in points.shape)
+        if now is not None and width != now.state.width:
+            raise MismatchError(
+                f"X has {width} features, but SuperSampler is expecting {now.state.width} features as input, as in the rows "
+                f"seen before; pass the same columns in the same order"
+            )
+        alike = sample_weight is None and log_weight is None
+        weights = None if alike else _weights(hosted(home, sample_weight), hosted(home, log_weight), n_rows)
+        state = self._started(width, by_time=time is not None) if now is None else now.state
+        state = there.take_in(state, points, weights, self._times(state.settings, time, n_rows), home)
+        single = points.dtype == home.single and (now is None or now.single)
+        return Sampled(state, None, single, 0 if now is None else now.parts, home)
 
     @one_at_a_time
     def fit_resample(self, X: Any, y: Any, *, quotas: Mapping[Any, int] | None = None) -> tuple[Any, Any]:
@@ -239,17 +267,22 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
                 "fit_resample needs a sampler without target and include, since classes are represented by their own rows; use "
                 "fit, or a sampler without them"
             )
-        points = check_points(X, "X")
+        home = home_of(X=X, **({"y": y} if is_device_array(y) else {}))
+        points: Any = check_points(X, "X") if home is None else check_device_points(X, "X", home)
+        labels = y if home is None or not is_device_array(y) else home.host(y)
         params = self.get_params(deep=False) | {"n_criticisms": 0}
         seed = as_seed(self.random_state).child("classes")
 
         def choose_from(rows: Indices, size: int, place: int) -> Indices:
             own = params | {"n_prototypes": size, "random_state": seed.child(place).sequence()}
-            return rows[type(self)(**own).fit(points[rows]).prototype_indices_]
+            if home is None:
+                return rows[type(self)(**own).fit(points[rows]).prototype_indices_]
+            found = type(self)(**own).fit(home.xp.take(points, home.array(rows), axis=0))
+            return np.asarray(rows[home.host(found.prototype_indices_)])
 
-        indices = chosen_by_class(y, points.shape[0], self.n_prototypes, quotas, choose_from)
-        self.sample_indices_ = indices
-        return taken(X, indices), taken(y, indices)
+        indices = chosen_by_class(labels, int(points.shape[0]), self.n_prototypes, quotas, choose_from)
+        self.sample_indices_ = follow(home, indices)
+        return _rows_of(X, indices), _rows_of(y, indices)
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":
         """Return a sampler for the rows of both, as if those of `other` had come after; neither argument changes.
@@ -266,8 +299,10 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
             raise MismatchError(
                 f"the two samplers have seen rows of {mine.state.width} and {theirs.state.width} columns and cannot be merged"
             )
-        merged = merging.merge(mine.state, theirs.state)
-        return self._copy_with(Sampled(merged, mine.names, mine.single and theirs.single, merged.settings.stream))
+        if mine.state.n_seen and theirs.state.n_seen:
+            require_home(theirs.home, mine.home, "other", "sampler")
+        merged, home = merging.merge(*(there.on_host(each.state) for each in (mine, theirs))), mine.home or theirs.home
+        return self._copy_with(Sampled(merged, mine.names, mine.single and theirs.single, merged.settings.stream, home))
 
     @one_at_a_time
     def empty_like(self, stream_index: int | None = None) -> "SuperSampler":
@@ -278,7 +313,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         by `empty_like` itself, and those made from it are 1, 2, ... by default.
         """
         check_is_fitted(self)
-        fixed = stream.fix_plan(self._now.state)
+        state = self._now.state
+        fixed = stream.fix_plan(state) if isinstance(state, Stream) else state
         if fixed.plan is None:
             raise InputError(
                 "there are no bandwidth and features to share yet: no row of positive weight was seen; call partial_fit first"
@@ -352,6 +388,12 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         copied = type(self)(**self.get_params(deep=False))
         copied._now = now
         return copied
+
+
+def _rows_of(data: Any, indices: Indices) -> Any:
+    """Return rows of what a user gave, in the form it was given."""
+    home = home_of(data=data)
+    return taken(data, indices) if home is None else home.xp.take(data, home.array(indices), axis=0)
 
 
 def _weights(sample_weight: npt.ArrayLike | None, log_weight: npt.ArrayLike | None, n: int) -> ScaledWeights:

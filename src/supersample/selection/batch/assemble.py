@@ -1,13 +1,15 @@
 """Build a Selection from chosen points: weights, and an MMD path measured independently of the selecting features."""
 
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 import numpy as np
 
 from supersample._random import Seed
 from supersample._typing import Floats, Indices, PointsLike
 from supersample._validation import check_count, check_flag, check_points, choose
+from supersample.device.arrays import Home, follow, home_of
+from supersample.device.checks import check_device_points, refuse
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.measures import Empirical
 from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
@@ -15,7 +17,7 @@ from supersample.selection.batch.estimated_mmd import Estimate, estimated_square
 from supersample.selection.batch.weighting import WEIGHTINGS, Weighting, path_weights, weigh
 from supersample.selection.result import Selection
 
-__all__ = ["Picked", "assemble", "assemble_steps", "begin", "check_options", "steps_of"]
+__all__ = ["Picked", "assemble", "assemble_steps", "begin", "check_options", "on_host", "steps_of"]
 
 #: Paths whose last squares differ by less than this share of E are equal up to rounding.
 _SAME = 1e-9
@@ -41,6 +43,11 @@ class Picked:
         self.moved += not np.array_equal(row, space.row(index))
         self.rows[len(self.indices)] = row
         self.indices.append(index)
+
+    def extend(self, indices: Indices, rows: Floats) -> None:
+        """Add candidates, which are on the pool."""
+        self.rows[len(self.indices) : len(self.indices) + indices.size] = rows
+        self.indices.extend(indices.tolist())
 
     def put(self, space: CandidateSpace, place: int, index: int) -> None:
         """Put a candidate in the place of a point."""
@@ -74,6 +81,8 @@ def begin(space: CandidateSpace, m: int, resume: Selection | None, *, refine: bo
         raise InputError(
             f"m must not be more than the {space.size} candidates, got {count}; ask for fewer, or set replace=True"
         )
+    if refine:
+        refuse(space.home, "refine=True", "leave it out, or bring the candidates to the host")
     if refine and isinstance(space, FeatureCandidates):
         raise InputError("refine=True needs exact kernel values; leave features out, or set refine=False")
     if resume is None:
@@ -175,12 +184,35 @@ def _selection(
     candidates: PointsLike,
     remarks: list[str],
 ) -> Selection:
+    path = np.sqrt(np.maximum(squares, 0.0))
+    if space.home is not None:
+        return _selection_there(space, space.home, indices, weights, path, candidates, remarks)
     points = check_points(candidates, "candidates")[indices]
     if chosen.moved:
         points = chosen.points.astype(points.dtype)
         remarks.append(f"{chosen.moved} points were moved off the pool; indices are the candidates they began at.")
-    path = np.sqrt(np.maximum(squares, 0.0))
     return Selection(indices, points, weights, np.asarray(path), " ".join(filter(None, remarks)), space.kernel)
+
+
+def _selection_there(
+    space: CandidateSpace, home: Home, indices: Indices, weights: Floats, path: Floats, candidates: Any, remarks: list[str]
+) -> Selection:
+    """Return the selection as arrays of the candidates' kind, on their device."""
+    there = home.array(indices)
+    points = home.xp.take(check_device_points(candidates, "candidates", home), there, axis=0)
+    note = " ".join(filter(None, remarks))
+    return Selection(there, points, follow(home, weights), follow(home, path), note, space.kernel)
+
+
+def on_host(resume: Selection | None, home: Home | None) -> Selection | None:
+    """Return a selection to resume from with its numbers on the host, if it lies where the candidates do."""
+    if not isinstance(resume, Selection):
+        return resume
+    if home_of(indices=resume.indices) != home:
+        raise MismatchError("resume must lie where the candidates do; select it from the same array")
+    if home is None:
+        return resume
+    return resume.on_host()
 
 
 def _said(estimate: Estimate) -> str:
@@ -207,7 +239,7 @@ def _exactly(space: CandidateSpace, rows: Floats, indices: Indices, moved: bool)
         # The products of these features equal the kernel, so they are exact.
         return space.gram(rows, rows), space.embed(rows)[0], float(space.mean @ space.mean)
     if isinstance(space, ExactCandidates) and space.measure.is_exact(space.kernel):
-        z = space.embed(rows)[0] if moved else space.z[indices]
+        z = space.embed(rows)[0] if moved else space.z_of(indices, rows)
         return space.gram(rows, rows), z, space.energy
     measure = space.measure.by_points() if isinstance(space.measure, Empirical) else space.measure
     return space.kernel(rows), measure.mean_embedding(space.kernel, rows), measure.energy(space.kernel)

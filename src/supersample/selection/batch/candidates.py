@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -10,6 +11,8 @@ from supersample._random import Seed
 from supersample._threads import cut, map_blocks
 from supersample._typing import Features, Floats, Indices, Mask, Points, PointsLike
 from supersample._validation import check_points
+from supersample.device.arrays import Home, home_of
+from supersample.device.checks import check_device_points, spread_rows
 from supersample.embedding import MeanEmbedding, moments
 from supersample.embedding.moments import squared_norms
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -22,9 +25,11 @@ from supersample.measures import Empirical, Measure
 from supersample.measures.mean_only import MeanOnly
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.columns import LARGE, Columns, FeatureColumns, KernelColumns
+from supersample.selection.greedy import first_best
 from supersample.selection.pool import is_rounded
 
 __all__ = [
+    "DRAWS",
     "CandidateSpace",
     "ExactCandidates",
     "FeatureCandidates",
@@ -46,7 +51,9 @@ _ROUNDED = 2e-7
 #: Candidates whose z is computed in both ways, to correct the mean error of the others.
 _BOTH = 128
 #: Draws that replace a measure without a closed form, or from which its mean features are computed.
-_DRAWS = 20_000
+DRAWS = 20_000
+#: Candidates that a kernel function is tested on.
+_TRIED = 50
 
 
 class CandidateSpace(ABC):
@@ -58,9 +65,45 @@ class CandidateSpace(ABC):
     z: Floats
     diagonal: Floats
     note: str
+    home: Any = None
     #: A bound on the error of z, and of means of the columns that `fast` computes.
     error: float = 0.0
     fast: Columns | None = None
+
+    @property
+    def scale(self) -> float:
+        """The largest k(x, x)."""
+        return float(self.diagonal.max())
+
+    def zeros(self) -> Any:
+        """Return a zero for each candidate."""
+        return np.zeros(self.size)
+
+    def columns(self, count: int) -> Any:
+        """Return room for so many columns."""
+        return np.empty((count, self.size))
+
+    def put_column(self, columns: Any, place: int, column: Any) -> Any:
+        """Return the columns with one of them written."""
+        columns[place] = column
+        return columns
+
+    def combined(self, weights: Floats, columns: Any) -> Any:
+        """Return the sum of columns with these weights."""
+        return weights @ columns[: weights.size]
+
+    def first_best(self, values: Any) -> int:
+        """Return the place of the largest value; of values equal up to rounding, the first; -1 if all are -inf."""
+        return first_best(values, self.scale)
+
+    def barred(self, values: Any, indices: list[int]) -> Any:
+        """Return the values with some set to -inf."""
+        values[indices] = -np.inf
+        return values
+
+    def z_of(self, indices: Indices, rows: Floats) -> Floats:
+        """Return z of chosen candidates."""
+        return np.asarray(self.z[indices])
 
     def row(self, index: int) -> Floats:
         """Return one candidate in float64."""
@@ -209,9 +252,9 @@ class FeatureCandidates(CandidateSpace):
         elif isinstance(measure, Empirical):
             self.mean = MeanEmbedding(feature_map).update(measure.points, measure.weights).mean
         else:
-            draws = measure.sample(_DRAWS, seed.child("mean features").sequence())
+            draws = measure.sample(DRAWS, seed.child("mean features").sequence())
             self.mean = MeanEmbedding(feature_map).update(draws).mean
-            self.note = " ".join(filter(None, [note, f"Mean features are those of {_DRAWS:,} draws from the target."]))
+            self.note = " ".join(filter(None, [note, f"Mean features are those of {DRAWS:,} draws from the target."]))
         self.z = self.product(self.mean)
         self.diagonal = squared_norms(self.features)
         if self.features.size > LARGE:
@@ -248,7 +291,19 @@ def as_measure(target: TargetLike, points: Points, name: str = "candidates") -> 
                 f"target is a measure in {target.dimension} dimension{'s' * (target.dimension != 1)} and the {name} have "
                 f"{points.shape[1]} column{'s' * (points.shape[1] != 1)}; pass the same columns of both"
             )
+        lies = getattr(target, "home", None)
+        if isinstance(target, Empirical) and lies != home_of(points=points):
+            raise MismatchError(
+                f"target must lie where the {name} do, and its points are {'on the host' if lies is None else f'{lies}'}; "
+                f"bring both to one device, or to the host"
+            )
         return target
+    home = home_of(points=points, target=target)
+    if home is not None:
+        from supersample.measures.on_device import EmpiricalOnDevice
+
+        there = points if target is None else check_device_points(target, "target", home, width=int(points.shape[1]))
+        return EmpiricalOnDevice.lying(there, home)
     return Empirical.holding(points if target is None else check_points(target, "target", width=points.shape[1]))
 
 
@@ -267,19 +322,37 @@ def build(
     A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
     form for the kernel is replaced by draws, and the note says so. rounded: see `ExactCandidates`.
     """
-    points = check_points(candidates, "candidates")
+    home = home_of(candidates=candidates, target=None if isinstance(target, Measure) else target)
+    points = check_points(candidates, "candidates") if home is None else check_device_points(candidates, "candidates", home)
     given = _kernel(kernel, bandwidth, features)
-    if target is None:
+    if target is None and home is None:
         points = np.ascontiguousarray(points, dtype=np.float64)
     measure = as_measure(target, points)
     with_scale, alike = resolved(given, points, rows_of(measure) if not given.is_resolved else None)
-    with_scale.check_on(points.astype(np.float64, copy=False))
+    with_scale.check_on(points.astype(np.float64, copy=False) if home is None else spread_rows(points, _TRIED, home))
     measure, drawn = drawn_where_open(measure, with_scale, seed)
     note = " ".join(filter(None, [alike, drawn]))
+    if home is not None:
+        return _there(with_scale, features, points, measure, seed, home, note)
     if features is not None:
         return FeatureCandidates(features, points, measure, seed, note)
     with_scale.check_width(points.shape[1])
     return ExactCandidates(with_scale, points, measure, note, rounded=rounded)
+
+
+def _there(
+    kernel: Kernel, features: FeatureMap | None, points: Any, measure: Measure, seed: Seed, home: Home, note: str
+) -> CandidateSpace:
+    """Return the space of candidates on a device."""
+    from supersample.measures.on_device import EmpiricalOnDevice
+    from supersample.selection.batch.on_device import ExactOnDevice, FeaturesOnDevice  # kinds of the classes above
+
+    if isinstance(measure, Empirical) and not isinstance(measure, EmpiricalOnDevice):  # draws
+        measure = EmpiricalOnDevice.lying(home.array(measure.points), home)
+    if features is not None:
+        return FeaturesOnDevice(features, points, measure, seed, home, note)
+    kernel.check_width(int(points.shape[1]))
+    return ExactOnDevice(kernel, points, measure, home, note)
 
 
 def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:
@@ -287,9 +360,9 @@ def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Meas
     if isinstance(measure, Empirical) or measure.is_exact(kernel):
         return measure, ""
     note = (
-        f"{type(measure).__name__} has no closed form for {kernel!r}, so {_DRAWS:,} draws stand for it, in every number shown."
+        f"{type(measure).__name__} has no closed form for {kernel!r}, so {DRAWS:,} draws stand for it, in every number shown."
     )
-    return measure.sampled(_DRAWS, seed.child("draws").sequence()), note
+    return measure.sampled(DRAWS, seed.child("draws").sequence()), note
 
 
 def _kernel(kernel: KernelLike, bandwidth: Bandwidth, features: FeatureMap | None) -> Kernel:

@@ -7,9 +7,8 @@ import numpy as np
 from supersample._random import Seed
 from supersample._threads import cut
 from supersample._typing import Floats
-from supersample.embedding import MeanEmbedding
 from supersample.features import FeatureMap
-from supersample.features.heldout import error_of_mean, held_out_map
+from supersample.features.heldout import REACH_ROWS, error_of_mean, held_out_map
 from supersample.features.random_fourier import RandomFourier
 from supersample.kernels import Kernel
 from supersample.measures import Empirical
@@ -61,10 +60,11 @@ def held_out_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Fl
     """
     if not kernel.has_spectrum:
         return sampled_squares(kernel, measure, rows, table, seed)
-    points, state = measure.points, seed.sequence()
-    judge = held_out_map(kernel, _HELD_OUT, 0, points, origin=points[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
-    mean = MeanEmbedding(judge).update(points, measure.weights).mean
-    return _by_features(judge, mean, rows, table)
+    size, state = measure.weights.size, seed.sequence()
+    origin = measure.rows_at(np.arange(min(size, _ORIGIN_ROWS))).mean(axis=0)
+    spread = measure.rows_at(np.arange(0, size, max(1, size // REACH_ROWS)))
+    judge = held_out_map(kernel, _HELD_OUT, 0, spread, origin=origin, random_state=state)
+    return _by_features(judge, measure.mean_features(judge), rows, table)
 
 
 def sampled_squares(kernel: Kernel, measure: Empirical, rows: Floats, table: Floats, seed: Seed) -> Estimate:

@@ -10,11 +10,12 @@ from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import choose
+from supersample.device.arrays import home_of, working
 from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.selection.batch.assemble import assemble, assemble_steps, begin, check_options, steps_of
+from supersample.selection.batch.assemble import assemble, assemble_steps, begin, check_options, on_host, steps_of
 from supersample.selection.batch.candidates import TargetLike, build
 from supersample.selection.batch.frank_wolfe_iterate import Atoms
 from supersample.selection.batch.herding import herd_points
@@ -77,28 +78,30 @@ def frank_wolfe(
     chosen_variant = choose(variant, "variant", _VARIANTS)
     kind = check_options(weighting, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
-    past = steps_of(resume) if isinstance(resume, Selection) else 0
-    first = _checked(resume, past, fixed=chosen_variant == "fixed") if isinstance(resume, Selection) and past else resume
-    count, chosen = begin(space, m, first, refine=refine, replace=replace)
-    if past > count:
-        raise InputError(f"m counts the steps of resume too: it must be at least {past}, got {count}")
-    # There are at most as many points as candidates, unless points are moved or resume has points off the pool.
-    room = count if refine else min(count, space.size + (0 if resume is None else len(resume)))
-    atoms = Atoms(space, room, keep_columns=chosen_variant == "fully-corrective")
-    note = ""
-    if chosen_variant == "fixed":
-        herd_points(space, chosen, count, replace=replace, refine=refine)
-        atoms.count_up(chosen, past)
-    else:
-        if resume is not None and past:
-            atoms.restore(chosen, resume.weights, past)
-        note = _steps(atoms, count, chosen_variant, replace=replace, refine=refine)
-    if weighting is None:
-        before = resume.mmd if resume is not None and past else None
-        return assemble_steps(space, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
-    held = atoms.chosen().kept(space, np.flatnonzero(atoms.weights[: atoms.size] > 0))
-    return assemble(space, held, kind, candidates, seed, note)
+    with working(home_of(candidates=candidates)):
+        space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
+        resume = on_host(resume, space.home)
+        past = steps_of(resume) if isinstance(resume, Selection) else 0
+        first = _checked(resume, past, fixed=chosen_variant == "fixed") if isinstance(resume, Selection) and past else resume
+        count, chosen = begin(space, m, first, refine=refine, replace=replace)
+        if past > count:
+            raise InputError(f"m counts the steps of resume too: it must be at least {past}, got {count}")
+        # There are at most as many points as candidates, unless points are moved or resume has points off the pool.
+        room = count if refine else min(count, space.size + (0 if resume is None else len(resume)))
+        atoms = Atoms(space, room, keep_columns=chosen_variant == "fully-corrective")
+        note = ""
+        if chosen_variant == "fixed":
+            herd_points(space, chosen, count, replace=replace, refine=refine)
+            atoms.count_up(chosen, past)
+        else:
+            if resume is not None and past:
+                atoms.restore(chosen, resume.weights, past)
+            note = _steps(atoms, count, chosen_variant, replace=replace, refine=refine)
+        if weighting is None:
+            before = resume.mmd if resume is not None and past else None
+            return assemble_steps(space, atoms.chosen(), atoms.table, candidates, seed, note, before=before)
+        held = atoms.chosen().kept(space, np.flatnonzero(atoms.weights[: atoms.size] > 0))
+        return assemble(space, held, kind, candidates, seed, note)
 
 
 def _checked(resume: Selection, past: int, *, fixed: bool) -> Selection:
@@ -139,13 +142,16 @@ def _slopes(atoms: Atoms, places: Indices | slice) -> Floats:
 def _steps(atoms: Atoms, count: int, variant: str, *, replace: bool, refine: bool) -> str:
     """Take steps until there are `count`; return why there are fewer."""
     space = atoms.space
-    scale = float(space.diagonal.max())
+    scale = space.scale
     while len(atoms.table) < count:
         slopes = _slopes(atoms, slice(None))
         if not replace:
-            slopes[atoms.indices] = -np.inf
-        best = first_settled(slopes, scale, space.error, partial(_slopes, atoms))
-        slopes[best] += atoms.look_at(best)
+            slopes = space.barred(slopes, atoms.indices)
+        if space.home is None:
+            best = first_settled(slopes, scale, space.error, partial(_slopes, atoms))
+            slopes[best] += atoms.look_at(best)
+        else:
+            best = space.first_best(slopes)
         if atoms.size == 0:
             atoms.begin_at(best, refine=refine)
             continue

@@ -1,5 +1,7 @@
 """The iterate of Frank-Wolfe: points with positive weights that sum to one, and their products with the candidates."""
 
+from typing import Any
+
 import numpy as np
 
 from supersample._typing import Floats
@@ -26,11 +28,11 @@ class Atoms:
         self._places: dict[tuple[int, bytes], int] = {}
         self.rows = np.empty((count, space.points.shape[1]))
         self.weights = np.zeros(count)
-        self.values = np.zeros(space.size)
+        self.values: Any = space.zeros()
         self.table: list[Floats] = []
         self._gram = np.zeros((count, count))
         self._z = np.zeros(count)
-        self._columns = np.empty((count, space.size)) if keep_columns else None
+        self._columns: Any = space.columns(count) if keep_columns else None
         #: The last row looked at, and its column.
         self._seen: tuple[bytes, Floats] | None = None
 
@@ -58,7 +60,7 @@ class Atoms:
     def worst(self) -> int:
         """Return the held point with the smallest slope; of slopes equal up to rounding, as after a line search, the first."""
         held = self.weights[: self.size] > 0
-        return first_best(np.where(held, -self.slopes(), -np.inf), float(self.space.diagonal.max()))
+        return first_best(np.where(held, -self.slopes(), -np.inf), self.space.scale)
 
     def look_at(self, index: int) -> float:
         """Compute the column of a candidate, and z exactly if it was not; return by how much z changed."""
@@ -72,7 +74,7 @@ class Atoms:
         """Put all weight on one candidate."""
         place, column = self._place(index, refine=refine)
         self.weights[place] = 1.0
-        self.values = column.copy()
+        self.values = 1.0 * column
         self.table.append(self.weights[: self.size].copy())
 
     def towards(self, index: int, *, refine: bool) -> None:
@@ -102,7 +104,7 @@ class Atoms:
         slopes = self.slopes()
         longest = float(self.weights[worst])
         step = _step(float(slopes[place] - slopes[worst]), length, longest)
-        self.values += step * (column - self._column(worst))
+        self.values = self.values + step * (column - self._column(worst))
         self.weights[place] += step
         self.weights[worst] = 0.0 if step >= longest else longest - step
         self.table.append(self.weights[: self.size].copy())
@@ -113,7 +115,7 @@ class Atoms:
         n = self.size
         self.weights[:n] = simplex_weights(self._gram[:n, :n], self._z[:n], self.weights[:n])
         assert self._columns is not None
-        self.values = self.weights[:n] @ self._columns[:n]
+        self.values = self.space.combined(self.weights[:n], self._columns)
         self.table.append(self.weights[:n].copy())
 
     def count_up(self, chosen: Picked, past: int) -> None:
@@ -131,10 +133,10 @@ class Atoms:
         for index, row, weight in zip(chosen.indices, chosen.points, weights, strict=True):
             place = self._append(index, row)
             self.weights[place] = weight
-            self.values += weight * self._column(place)
+            self.values = self.values + float(weight) * self._column(place)
         self.table.extend(self.weights[: self.size].copy() for _ in range(past))
 
-    def _place(self, index: int, *, refine: bool) -> tuple[int, Floats]:
+    def _place(self, index: int, *, refine: bool) -> tuple[int, Any]:
         """Return the place of a candidate among the points, added if new, and its column."""
         row = self._polished(self.space.row(index)) if refine else self.space.row(index)
         place = self._places.get((index, row.tobytes()))
@@ -152,22 +154,27 @@ class Atoms:
         self.indices.append(index)
         self._places.setdefault((index, row.tobytes()), place)
         if self._columns is not None:
-            self._columns[place] = self._column_of(row)
+            self._columns = self.space.put_column(self._columns, place, self._column_of(row))
         return place
 
     def _embedded(self, index: int, row: Floats) -> tuple[float, float]:
         """Return z and k(x, x) of a point; of a candidate of many, z is known by now."""
         space = self.space
-        if isinstance(space, ExactCandidates) and space.error > 0.0 and np.array_equal(row, space.row(index)):
+        if (
+            space.home is None
+            and isinstance(space, ExactCandidates)
+            and space.error > 0.0
+            and np.array_equal(row, space.row(index))
+        ):
             space.settle(np.array([index]))
             return float(space.z[index]), float(space.diagonal[index])
         z, diagonal = space.embed(row[None])
         return float(z[0]), float(diagonal[0])
 
-    def _column(self, place: int) -> Floats:
-        return self._column_of(self.rows[place]) if self._columns is None else self._columns[place]
+    def _column(self, place: int) -> Any:
+        return self._column_of(self.rows[place]) if self._columns is None else self._columns[place, :]
 
-    def _column_of(self, row: Floats) -> Floats:
+    def _column_of(self, row: Floats) -> Any:
         return self._seen[1] if self._seen is not None and self._seen[0] == row.tobytes() else self.space.column(row)
 
     def _norms(self, place: int) -> tuple[float, float]:
@@ -176,7 +183,7 @@ class Atoms:
         products = self._gram[:n, :n] @ self.weights[:n]
         return float(self.weights[:n] @ products), float(products[place])
 
-    def _mix(self, place: int, column: Floats, step: float) -> None:
+    def _mix(self, place: int, column: Any, step: float) -> None:
         """Set nu to (1 - step) nu + step phi(x_place)."""
         self.values = (1.0 - step) * self.values + step * column
         self.weights *= 1.0 - step

@@ -7,11 +7,12 @@ import numpy as np
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
+from supersample.device.arrays import home_of, working
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.kernels.stationary import Stationary
-from supersample.selection.batch.assemble import Picked, assemble, begin, check_options
+from supersample.selection.batch.assemble import Picked, assemble, begin, check_options, on_host
 from supersample.selection.batch.candidates import CandidateSpace, TargetLike, build
 from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.foresight import Foresight
@@ -78,14 +79,20 @@ def herd(
     """
     kind = check_options(weighting, "uniform", refine=refine, replace=replace)
     seed = as_seed(random_state)
-    space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
-    count, chosen = begin(space, m, resume, refine=refine, replace=replace)
-    herd_points(space, chosen, count, replace=replace, refine=refine)
-    return assemble(space, chosen, kind, candidates, seed)
+    with working(home_of(candidates=candidates)):
+        space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
+        count, chosen = begin(space, m, on_host(resume, space.home), refine=refine, replace=replace)
+        herd_points(space, chosen, count, replace=replace, refine=refine)
+        return assemble(space, chosen, kind, candidates, seed)
 
 
 def herd_points(space: CandidateSpace, chosen: Picked, count: int, *, replace: bool, refine: bool) -> None:
     """Add points until there are `count`; keeps the sum of the chosen kernel columns, O(N)."""
+    if space.home is not None:
+        from supersample.selection.batch.herding_on_device import herd_points_on  # not needed on the host
+
+        herd_points_on(space, chosen, count, replace=replace)
+        return
     sums = np.zeros(space.size)
     taken = np.zeros(space.size)
     for index, row in zip(chosen.indices, chosen.points, strict=True):

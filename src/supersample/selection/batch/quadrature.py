@@ -7,16 +7,18 @@ from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_flag
+from supersample.device.arrays import home_of, working
+from supersample.device.checks import refuse
 from supersample.errors import InputError
 from supersample.features import FeatureMap
 from supersample.kernels import KernelLike
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.selection.batch.assemble import assemble, begin, check_options
-from supersample.selection.batch.candidates import TargetLike, build
+from supersample.selection.batch.assemble import Picked, assemble, begin, check_options, on_host
+from supersample.selection.batch.candidates import CandidateSpace, TargetLike, build
 from supersample.selection.batch.continuous import ascend
 from supersample.selection.batch.exchange import exchanged
 from supersample.selection.batch.herding import lengths
-from supersample.selection.batch.residual import CLEAR, ExactResidual, residual_of
+from supersample.selection.batch.residual import CLEAR, ExactResidual, Residual, residual_of
 from supersample.selection.batch.weighting import Weighting
 from supersample.selection.result import Selection
 
@@ -133,8 +135,19 @@ def _select(
             "exchange=True puts candidates in the places of points, and refine=True moves points off; set one of them"
         )
     seed = as_seed(random_state)
-    space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange))
-    count, chosen = begin(space, m, resume, refine=refine, replace=replace)
+    with working(home_of(candidates=candidates)):
+        space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange))
+        if exchange:
+            refuse(space.home, "exchange=True", "leave it out, or bring the candidates to the host")
+        count, chosen = begin(space, m, held := on_host(resume, space.home), refine=refine, replace=replace)
+        residual, note = _pick(space, chosen, count, refine=refine, by_variance=by_variance)
+        if exchange:
+            chosen = exchanged(space, chosen, held, residual.energy)
+        return assemble(space, chosen, kind, candidates, seed, note)
+
+
+def _pick(space: CandidateSpace, chosen: Picked, count: int, *, refine: bool, by_variance: bool) -> tuple[Residual, str]:
+    """Add points until there are `count`; return what they leave, and why there are fewer."""
     residual = residual_of(space, count)
     for row in chosen.points:
         residual.add(row)
@@ -158,9 +171,7 @@ def _select(
             row = _polished(residual, row, by_variance)
         residual.add(row, best if np.array_equal(row, space.row(best)) else None)
         chosen.add(space, best, row)
-    if exchange:
-        chosen = exchanged(space, chosen, resume, residual.energy)
-    return assemble(space, chosen, kind, candidates, seed, note)
+    return residual, note
 
 
 def _polished(residual: ExactResidual, row: Floats, by_variance: bool) -> Floats:

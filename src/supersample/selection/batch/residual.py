@@ -1,6 +1,7 @@
 """Residuals of k(x, x) and z(x) of every candidate after the selected points, by partial Cholesky or in features."""
 
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -10,14 +11,15 @@ from supersample._threads import cut, map_blocks
 from supersample._typing import Floats
 from supersample.selection.batch.candidates import CandidateSpace, ExactCandidates, FeatureCandidates
 
-__all__ = ["CLEAR", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
+__all__ = ["CLEAR", "TIE", "ExactResidual", "FeatureResidual", "Residual", "residual_of"]
 
 #: A candidate is selected only if its residual is above this share of k(x, x). It is the root of the rounding error: smooth
 #: kernels gain the slope of f from near copies of selected points, but that is lost in the rounding of huge opposite weights.
 CLEAR = 1e-8
 #: The same where features are held in float32.
 _CLEAR_SINGLE = 1e-5
-_TIE = 1e-10
+#: Gains whose difference is below this share of the largest are ties.
+TIE = 1e-10
 #: Candidates of a part of a product with the factor.
 _PART = 1 << 15
 
@@ -32,11 +34,11 @@ class Residual(ABC):
     def __init__(self, space: CandidateSpace, clear: float = CLEAR, noise: float = 0.0) -> None:
         """Start with nothing selected."""
         self.space = space
-        self.left = space.diagonal + noise
-        self.z = space.z.copy()
+        self.left: Any = space.diagonal + noise
+        self.z: Any = 1.0 * space.z
         self.clear = clear
         self.noise = noise
-        self.floor = (0.0 if noise else clear) * space.diagonal
+        self.floor: Any = (0.0 if noise else clear) * space.diagonal
 
     @property
     @abstractmethod
@@ -53,7 +55,7 @@ class Residual(ABC):
         Gains fall by orders of magnitude, so ties are relative to the largest gain and not to k(x, x). Where z is known within
         an error only, it is computed exactly for the candidates that may be the best, if there are several.
         """
-        best = int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
+        best = int(residual.best(self.z, self.left, self.floor, by_variance, TIE))
         while self.space.error > 0.0 and best >= 0:
             close = residual.close(self.z, self.left, self.floor, by_variance, self.space.error)
             if close.size == 1:
@@ -62,7 +64,7 @@ class Residual(ABC):
             if not bool(changes.any()):
                 break
             self.z[close] += changes
-            best = int(residual.best(self.z, self.left, self.floor, by_variance, _TIE))
+            best = int(residual.best(self.z, self.left, self.floor, by_variance, TIE))
         return best
 
 
@@ -107,8 +109,8 @@ class ExactResidual(Residual):
         column = None
         if index is not None:
             column = self.space.column(row)
-            self.z[index] += self.exact.settle_by(index, column)
-            spanned, own, z = self._factor[:n, index].copy(), float(self.left[index]), float(self.z[index])
+            self._settle(index, column)
+            spanned, own, z = self._at(index)
         else:
             values, diagonal = self.space.embed(row[None])
             spanned = np.empty(0)
@@ -121,15 +123,33 @@ class ExactResidual(Residual):
                 return
         if column is None:
             column = self.space.column(row)
-        if n:
-            map_blocks(lambda part: np.dot(spanned, self._factor[:n, part], out=self._product[part]), self._parts)
         length = float(np.sqrt(own))
-        residual.subtract(self._product, length, z / length, column, self.z, self.left)
-        self._factor[n] = column
+        self._write(spanned, length, z / length, column)
         self._root[n, :n], self._root[n, n] = spanned, length
         self._halves[n], self._rows[n] = z / length, row
         self.size += 1
-        if index is not None and not self.noise:
+        if not self.noise:
+            self._clear(index)
+
+    def _settle(self, index: int, column: Any) -> None:
+        """Let z of a candidate be exact."""
+        self.z[index] += self.exact.settle_by(index, column)
+
+    def _at(self, index: int) -> tuple[Floats, float, float]:
+        """Return the column of the factor at a candidate, its residual, and z of that."""
+        return self._factor[: self.size, index].copy(), float(self.left[index]), float(self.z[index])
+
+    def _write(self, spanned: Floats, length: float, half: float, column: Any) -> None:
+        """Turn a Gram row into the next row of the factor, and subtract it."""
+        if self.size:
+            held, out = self._factor[: self.size], self._product
+            map_blocks(lambda part: np.dot(spanned, held[:, part], out=out[part]), self._parts)
+        residual.subtract(self._product, length, half, column, self.z, self.left)
+        self._factor[self.size] = column
+
+    def _clear(self, index: int | None) -> None:
+        """Let a candidate that was chosen have nothing left."""
+        if index is not None:
             self.left[index] = 0.0
 
 
@@ -138,7 +158,7 @@ class FeatureResidual(Residual):
 
     def __init__(self, space: FeatureCandidates, count: int) -> None:
         """Leave room for at most D directions."""
-        super().__init__(space, _CLEAR_SINGLE if space.features.dtype == np.float32 else CLEAR)
+        super().__init__(space, _CLEAR_SINGLE if space.map.dtype == np.float32 else CLEAR)
         self.map_field = space
         self._basis = np.empty((min(count, space.mean.size), space.mean.size))
         self.size = 0
@@ -172,7 +192,23 @@ class FeatureResidual(Residual):
 
 def residual_of(space: CandidateSpace, count: int) -> Residual:
     """Return the residual that goes with the space."""
+    if space.home is not None:
+        return _residual_there(space, count)
     if isinstance(space, ExactCandidates):
         return ExactResidual(space, count)
     assert isinstance(space, FeatureCandidates)
     return FeatureResidual(space, count)
+
+
+def _residual_there(space: CandidateSpace, count: int) -> Residual:
+    """Return the residual of candidates that lie on a device."""
+    from supersample.selection.batch.on_device import ExactOnDevice, FeaturesOnDevice
+    from supersample.selection.batch.residual_on_device import (  # kinds of the classes above
+        ExactResidualOnDevice,
+        FeatureResidualOnDevice,
+    )
+
+    if isinstance(space, ExactOnDevice):
+        return ExactResidualOnDevice(space, count)
+    assert isinstance(space, FeaturesOnDevice)
+    return FeatureResidualOnDevice(space, count)

@@ -1,15 +1,19 @@
 """Weights for any given points."""
 
+from typing import Any
+
 import numpy as np
 
 from supersample._random import as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, PointsLike, RandomState
 from supersample._validation import check_points, choose
+from supersample.device.arrays import Home, follow, home_of, working
+from supersample.device.checks import check_device_points
 from supersample.errors import InputError
-from supersample.kernels import KernelLike, as_kernel
+from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
-from supersample.measures import Empirical
+from supersample.measures import Empirical, Measure
 from supersample.selection.batch.bandwidth import resolved, rows_of
 from supersample.selection.batch.candidates import TargetLike, as_measure, drawn_where_open
 from supersample.selection.batch.weighting import WEIGHTINGS, Weighting, weights_of
@@ -45,8 +49,20 @@ def quadrature_weights(
     if target is None:
         raise InputError("target must be a measure or an array of points, got None; points stand for themselves already")
     choose(kind, "kind", WEIGHTINGS)
-    rows = np.ascontiguousarray(check_points(points, "points"), dtype=np.float64)
-    measure, given = as_measure(target, rows, "points"), as_kernel(kernel, bandwidth)
+    home = home_of(points=points, target=None if isinstance(target, Measure) else target)
+    with working(home):
+        return follow(home, _weights(points, target, as_kernel(kernel, bandwidth), kind, random_state, home))
+
+
+def _weights(
+    points: Any, target: TargetLike, given: Kernel, kind: Weighting, random_state: RandomState, home: Home | None
+) -> Floats:
+    if home is None:
+        rows = np.ascontiguousarray(check_points(points, "points"), dtype=np.float64)
+        measure = as_measure(target, rows, "points")
+    else:
+        there = check_device_points(points, "points", home)
+        rows, measure = home.floats(there), as_measure(target, there, "points")
     with_scale, _ = resolved(given, rows_of(measure), rows) if not given.is_resolved else (given, "")
     with_scale.check_on(rows.astype(np.float64, copy=False))
     with_scale.check_width(rows.shape[1])

@@ -10,19 +10,21 @@ from supersample._random import Seed, as_seed
 from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices, PointsLike, RandomState
 from supersample._validation import check_count, check_points, choose
+from supersample.device.arrays import Home, follow, home_of, is_device_array, working
+from supersample.device.checks import check_device_points, spread_rows
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import FeatureMap, Fourier, Nystroem
 from supersample.kernels import Kernel, KernelLike, as_kernel
 from supersample.kernels.bandwidth import Bandwidth
 from supersample.measures import Empirical
 from supersample.selection.batch.assemble import Picked
-from supersample.selection.batch.candidates import ExactCandidates
+from supersample.selection.batch.candidates import ExactCandidates, as_measure
 from supersample.selection.batch.columns import LARGE, FeatureColumns
 from supersample.selection.batch.estimated_mmd import held_out_squares
 from supersample.selection.batch.foresight import Foresight
 from supersample.selection.batch.herding import herd_points
 from supersample.selection.greedy import greedy_criticisms, greedy_prototypes
-from supersample.selection.pool import ExactPool, FeaturePool, Pool, explain, is_rounded
+from supersample.selection.pool import Codes, ExactPool, FeaturePool, Pool, explain, is_rounded
 from supersample.selection.result import Critique, Selection
 
 __all__ = ["checked_diversity", "critic", "mmd_path"]
@@ -31,6 +33,8 @@ __all__ = ["checked_diversity", "critic", "mmd_path"]
 _EXACT_ROWS = 20_000
 #: Rows whose mean is the origin of features.
 _ORIGIN_ROWS = 1000
+#: Rows that a kernel function is tested on.
+_TRIED = 50
 #: Rows whose kernel values are held at a time.
 _PART = 16_384
 
@@ -73,9 +77,16 @@ def critic(
     >>> np.sort(found.prototypes.points[:, 0]).round(), found.criticisms.points.max().round()
     (array([0., 3.]), np.float64(9.0))
     """
-    points = check_points(X, "X")
-    rows = points.astype(np.float64)
-    n = rows.shape[0]
+    with working(home_of(X=X)):
+        options = (regularizer, diversity, labels, method, n_features)
+        return _critic(X, prototypes, criticisms, as_kernel(kernel, bandwidth), options, as_seed(random_state))
+
+
+def _critic(X: PointsLike, prototypes: int, criticisms: int, kernel: Kernel, options: tuple[Any, ...], seed: Seed) -> Critique:
+    regularizer, diversity, labels, method, n_features = options
+    home = home_of(X=X)
+    points: Any = check_points(X, "X") if home is None else check_device_points(X, "X", home)
+    n = int(points.shape[0])
     m = check_count(prototypes, "prototypes")
     c = check_count(criticisms, "criticisms", minimum=0)
     if m + c > n:
@@ -84,30 +95,53 @@ def critic(
         )
     weight = checked_diversity(regularizer, diversity)
     how = choose(method, "method", ("auto", "exact", "features"))
-    codes = _codes(labels, n)
-    seed = as_seed(random_state)
-    resolved = as_kernel(kernel, bandwidth).resolve(rows, random_state=seed.child("bandwidth").sequence())
-    resolved.check_on(rows)
+    codes = _codes(labels if home is None or not is_device_array(labels) else home.host(labels), n)
+    rows = points.astype(np.float64) if home is None else points
+    resolved = kernel.resolve(rows, random_state=seed.child("bandwidth").sequence())
+    resolved.check_on(rows if home is None else spread_rows(points, _TRIED, home))
     exact = how == "exact" or (how == "auto" and n <= _EXACT_ROWS)
-    pool: Pool
-    if exact:
-        pool = ExactPool(resolved, rows, codes)
-    else:
-        pool = FeaturePool(_feature_map(resolved, rows, check_count(n_features, "n_features"), seed), rows, codes)
+    measure = as_measure(None, rows)
+    assert isinstance(measure, Empirical)
+    feature_map = None if exact else _feature_map(resolved, measure, check_count(n_features, "n_features"), seed)
+    pool = _pool(resolved, rows, feature_map, codes, seed, home)
     means, chosen, sums = _prototypes(pool, m)
     witness = means - sums / m
     free = np.ones(n, dtype=np.bool_)
     free[chosen] = False
-    others = greedy_criticisms(pool.block, witness, resolved.diagonal(rows), c, free, diversity=weight)
+    others = greedy_criticisms(pool.block, witness, pool.diagonals(), c, free, diversity=weight)
     shown = witness[others] if exact else _exact_witness(pool, chosen, others)
-    path = mmd_path(pool, means, chosen) if exact else _held_out_path(resolved, rows, chosen, codes, seed)
-    selection = Selection(chosen, points[chosen], np.full(m, 1.0 / m), path, kernel=resolved)
+    path = mmd_path(pool, means, chosen) if exact else _held_out_path(resolved, measure, chosen, codes, seed)
     nearest, shares = explain(pool, np.full(n, 1.0 / n), chosen, others)
-    return Critique(selection, Selection(others, points[others], shares, np.empty(0), kernel=resolved), shown, nearest)
+    first = _selection(points, chosen, np.full(m, 1.0 / m), path, resolved, home)
+    second = _selection(points, others, shares, np.empty(0), resolved, home)
+    return Critique(first, second, follow(home, shown), follow(home, nearest))
+
+
+def _pool(
+    kernel: Kernel, rows: Any, feature_map: FeatureMap | None, codes: Codes | None, seed: Seed, home: Home | None
+) -> Pool:
+    """Return all rows, with their kernel exact or by features."""
+    if home is not None:
+        from supersample.selection.critic.on_device import PoolOnDevice  # not needed on the host
+
+        return PoolOnDevice(kernel, rows, home, feature_map, seed, codes)
+    return ExactPool(kernel, rows, codes) if feature_map is None else FeaturePool(feature_map, rows, codes)
+
+
+def _selection(points: Any, chosen: Indices, weights: Floats, path: Floats, kernel: Kernel, home: Home | None) -> Selection:
+    """Return chosen rows, lying where the rows do."""
+    if home is None:
+        return Selection(chosen, points[chosen], weights, path, kernel=kernel)
+    there = home.array(chosen)
+    some = home.xp.take(points, there, axis=0)
+    return Selection(there, some, home.array(weights), home.array(path), kernel=kernel)
 
 
 def _prototypes(pool: Pool, count: int) -> tuple[Floats, Indices, Floats]:
     """Return z, the prototypes, and the sum of their columns; those of many wide rows are chosen as `herd` chooses them."""
+    if not isinstance(pool, ExactPool | FeaturePool):  # where the rows lie
+        means = pool.means()
+        return means, *pool.prototypes(means, count)
     if isinstance(pool, ExactPool) and pool.codes is None and is_rounded(pool.points, pool.points):
         space = ExactCandidates(pool.kernel, pool.points, Empirical.holding(pool.points), rounded=True)
         held = Picked(space, None, count)
@@ -165,16 +199,21 @@ def _exact_witness(pool: Pool, chosen: Indices, others: Indices) -> Floats:
     return np.asarray(total / n - pool.block(chosen, others).mean(axis=0))
 
 
-def _feature_map(kernel: Kernel, rows: Floats, n_features: int, seed: Seed) -> FeatureMap:
+def _feature_map(kernel: Kernel, measure: Empirical, n_features: int, seed: Seed) -> FeatureMap:
     state = seed.child("features").sequence()
     if kernel.has_spectrum:
-        return Fourier(kernel, n_features, origin=rows[:_ORIGIN_ROWS].mean(axis=0), random_state=state)
-    return Nystroem.from_sample(kernel, rows, n_features, random_state=state)
+        first = measure.rows_at(np.arange(min(_ORIGIN_ROWS, measure.weights.size)))
+        return Fourier(kernel, n_features, origin=first.mean(axis=0), random_state=state)
+    return Nystroem.from_sample(kernel, measure.points, n_features, random_state=state)
 
 
-def _held_out_path(kernel: Kernel, rows: Floats, chosen: Indices, codes: npt.NDArray[np.int64] | None, seed: Seed) -> Floats:
+def _held_out_path(kernel: Kernel, measure: Empirical, chosen: Indices, codes: Codes | None, seed: Seed) -> Floats:
     """Return the MMD path by held-out features; with labels, each class by itself, weighted by its share."""
-    labels = np.zeros(rows.shape[0], dtype=np.int64) if codes is None else codes
+    if codes is None:
+        table = np.tril(np.ones((chosen.size, chosen.size))) / np.arange(1, chosen.size + 1)[:, None]
+        found = held_out_squares(kernel, measure, measure.rows_at(chosen), table, seed.child("held-out"))
+        return np.asarray(np.sqrt(np.maximum(found.squares, 0.0)))
+    rows, labels = measure.points, codes
     table = np.tril(np.ones((chosen.size, chosen.size))) / np.arange(1, chosen.size + 1)[:, None]
     squares = np.zeros(chosen.size)
     for code in np.unique(labels):

@@ -35,7 +35,7 @@ from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.second_look import FEW, second_look, target_rows
 from supersample.selection.stream.state import Stream
 
-__all__ = ["Selected", "Stream", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
+__all__ = ["Selected", "Stream", "arrived", "drain", "finish", "fix_plan", "has_weight", "init", "update"]
 
 #: Rows of the background by which weights are solved and MMD is measured, unless it is the whole stream.
 _NEAR = 10_000
@@ -126,10 +126,16 @@ def update(state: Stream, rows: Rows, times: Floats | None = None) -> Stream:
     if state.decay is not None:
         clock, weights = decay.weigh(state.decay, rows.weights, state.n_seen, times)
         rows, state = replace(rows, mantissas=weights.mantissas, exponents=weights.exponents), replace(state, decay=clock)
+    return arrived(state, rows)
+
+
+@one_blas_thread()
+def arrived(state: Stream, rows: Rows) -> Stream:
+    """Return the stream after more rows whose weights have decayed already."""
     some = np.flatnonzero(rows.mantissas > 0)
-    arrived = (rows if some.size == len(rows) else rows.take(some)).shifted(state.n_seen)
+    fresh = (rows if some.size == len(rows) else rows.take(some)).shifted(state.n_seen)
     state = replace(state, n_seen=state.n_seen + len(rows))
-    waiting = Rows.joined(state.pending, arrived) if len(state.pending) else arrived
+    waiting = Rows.joined(state.pending, fresh) if len(state.pending) else fresh
     if state.plan is None:
         if len(waiting) < WARM_UP:
             return replace(state, pending=waiting.copy())
@@ -336,7 +342,7 @@ def _nearer(state: Stream, chunk: _Chunk, seed: Seed) -> Relevance | None:
         return None
     if relevance.is_due(state.chunks):
         seen = background.settled(state.background, size)
-        near = relevance.renewed(near, seen, state.aim.moments.mean(), state.fixed_plan.feature_map)
+        near = relevance.renewed(near, seen, state.aim, state.fixed_plan.feature_map)
     times = seed.child("near").child(state.chunks).generator().standard_exponential(len(chunk.rows))
     return relevance.update(near, chunk.rows, chunk.features, size, times)
 

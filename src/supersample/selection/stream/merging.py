@@ -75,7 +75,7 @@ def _merged_near(merged: Stream, left: Stream, right: Stream) -> Relevance | Non
     near = relevance.merge(left.near, right.near, merged.settings.n_background)
     if merged.n_used == 0:
         return near
-    return relevance.renewed(near, merged.background, merged.aim.moments.mean(), merged.fixed_plan.feature_map)
+    return relevance.renewed(near, merged.background, merged.aim, merged.fixed_plan.feature_map)
 
 
 def _merged_reservoir(merged: Stream, left: Stream, right: Stream) -> Reservoir:

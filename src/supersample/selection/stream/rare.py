@@ -6,6 +6,7 @@ alone. So when too many are kept, the half that has most others of them near is 
 found when a result is read.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,7 +19,7 @@ from supersample.kernels import Kernel
 from supersample.selection.stream.metric import squares_to
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Rare", "init", "merge", "of_rows", "size_for", "update"]
+__all__ = ["Rare", "init", "merge", "of_rows", "offer", "size_for", "update"]
 
 #: Candidates kept for each criticism that was asked for, and their largest number.
 _PER_CRITICISM, _MOST = 50, 1000
@@ -68,7 +69,14 @@ def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: in
     """Return the candidates after more rows, `mean` and `n_used` being those after them."""
     if state.size == 0:
         return state
-    density = _density(features, mean)
+    return offer(state, _density(features, mean), rows.take, mean, n_used, feature_map)
+
+
+def offer(
+    state: Rare, density: Floats, take: Callable[[Indices], Rows], mean: Floats, n_used: int, feature_map: FeatureMap
+) -> Rare:
+    """Return the candidates after more rows of these densities. take: returns rows by their places among them."""
+    low = np.arange(density.size)
     if n_used >= _GROWTH * state.scored_at:
         # The mean has moved: all new rows may enter, so that a heap with which a stream began does not keep the others out.
         again = _density(feature_map.transform(state.rows.points), mean) if len(state.rows) else state.density
@@ -77,8 +85,7 @@ def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: in
         low = np.flatnonzero(density < state.density.max())
         if low.size == 0:
             return state
-        rows, density = rows.take(low), density[low]
-    return _with(state, rows, density, feature_map.kernel)
+    return _with(state, take(low), density[low], feature_map.kernel)
 
 
 def merge(left: Rare, right: Rare, mean: Floats, n_used: int, feature_map: FeatureMap) -> Rare:

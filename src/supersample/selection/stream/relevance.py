@@ -1,12 +1,13 @@
 """The rows of a stream that look like its target: a random sample in which they are not lost among the others.
 
-The density of the target over that of the stream is fitted by least squares in the features (Kanamori, Hido and Sugiyama 2009),
-with the stream's covariance from its uniform sample:
+The density of the target, relative to a mixture of a little of it and the stream, is fitted by least squares in the features
+(Yamada et al. 2011), with the covariance of a uniform sample of the stream and of rows of the target:
 
-    r(x) = 1 + (phi(x) - m).(C + ridge)^-1 (mu - m),   mu the target's mean features, m and C those of the sample.
+    r(x) = 1 + (phi(x) - m).(C + ridge)^-1 (mu - m),   mu the target's mean features, m and C those of the mixture.
 
-Rows are drawn in proportion to it, by exponential times (Efraimidis and Spirakis 2006), so that where 1% of the stream is like
-the target most of the sample still is. It decides which rows are looked at, and nothing else: a poor fit costs time.
+Rows are drawn by exponential times (Efraimidis and Spirakis 2006) in proportion to its square, so that where 1% of the stream
+is like the target much of the sample still is: the fit is smooth, and the square undoes some of that. It decides which rows
+are looked at, and nothing else: a poor fit costs quality, never truth.
 """
 
 from dataclasses import dataclass, replace
@@ -18,15 +19,18 @@ from supersample._stored import FLOATS, NUMBER, instance_of, stored
 from supersample._typing import Features, Floats
 from supersample.features import FeatureMap
 from supersample.selection.stream import background
+from supersample.selection.stream.aim import Aim
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.calibration import moving
 from supersample.selection.stream.rows import Rows
 
 __all__ = ["Relevance", "init", "is_due", "merge", "renewed", "update"]
 
-#: Limits of r: where it is small, its fit is noise, and rows are to have a chance. Times are divided by r over the least r:
-#: their range in files is limited.
-_LEAST, _MOST = 1.0 / 32.0, 512.0
+#: Limits of r for the draw: rows that are less likely in the target than in the stream are all alike, since there the fit is
+#: mostly noise; the range of times in files is limited.
+_LEAST, _MOST = 1.0, 128.0
+#: The share of the target in the mixture: without it, the covariance rests on the few rows of the sample that are like it.
+_MIXED = 0.02
 #: Rows of the uniform sample that it is fitted on.
 _ROWS = 5000
 
@@ -61,11 +65,11 @@ def is_due(chunks: int) -> bool:
     return (chunks & (chunks + 1)) == 0
 
 
-def renewed(state: Relevance, seen: Background, goal: Floats, feature_map: FeatureMap) -> Relevance:
-    """Return the same rows, with the relevance fitted on a settled uniform sample of the stream."""
-    sample = seen.first(_ROWS)
-    features, shares = feature_map.transform(sample.rows.points), sample.shares()
-    found = moving(features, shares, goal)
+def renewed(state: Relevance, seen: Background, aim: Aim, feature_map: FeatureMap) -> Relevance:
+    """Return the same rows, with the relevance fitted on a settled uniform sample of the stream and on the target."""
+    sample, wanted, goal = seen.first(_ROWS), aim.sample.first(_ROWS), aim.moments.mean()
+    shares = np.concatenate([(1.0 - _MIXED) * sample.shares(), _MIXED * wanted.shares()])
+    found = moving(feature_map.transform(np.concatenate([sample.rows.points, wanted.rows.points])), shares, goal)
     if found is None:
         return replace(state, slope=np.zeros(goal.size), offset=1.0)
     centre, slope = found
@@ -74,8 +78,8 @@ def renewed(state: Relevance, seen: Background, goal: Floats, feature_map: Featu
 
 def update(state: Relevance, rows: Rows, features: Features, size: int, times: Floats) -> Relevance:
     """Return the sample after more rows. times: an exponential draw for each."""
-    likeness = np.clip(features @ state.slope + state.offset, _LEAST, _MOST)
-    return replace(state, sample=background.update(state.sample, rows, size, times * (_LEAST / likeness)))
+    likeness = np.clip(features @ state.slope + state.offset, _LEAST, _MOST) ** 2
+    return replace(state, sample=background.update(state.sample, rows, size, times / likeness))
 
 
 def merge(left: Relevance, right: Relevance, size: int) -> Relevance:

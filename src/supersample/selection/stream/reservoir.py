@@ -18,7 +18,7 @@ from supersample.kernels import Kernel
 from supersample.selection.stream.projection_tree import Tree, build
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Dropped", "Offered", "Reservoir", "shadows_of"]
+__all__ = ["LEAST_GAIN", "Dropped", "Offered", "Reservoir", "Singles", "shadows_of"]
 
 Singles = npt.NDArray[np.float32]
 
@@ -27,7 +27,7 @@ Singles = npt.NDArray[np.float32]
 _SHADOWS = (4, 8, 12, 16)
 _ENOUGH = 0.88
 #: A swap must lower M^2 MMD^2 by at least this share of k(x, x): less is rounding in float32.
-_LEAST_GAIN = 1e-6
+LEAST_GAIN = 1e-6
 #: Length of the histogram; rows compared with more points are counted in its last entry.
 _HISTOGRAM = 1024
 
@@ -109,7 +109,7 @@ class Reservoir:
         pull = (self.features.sum(axis=0, dtype=np.float64) - self.size * mean).astype(np.float32)
         before = self.features.copy() if keep_dropped else None
         norms = squared_norms(self.features).astype(np.float32)
-        threshold = _LEAST_GAIN * float(norms.mean())
+        threshold = LEAST_GAIN * float(norms.mean())
         swapped_row = np.empty(len(rows), dtype=np.int64)
         swapped_slot = np.empty(len(rows), dtype=np.int64)
         if use_tree:

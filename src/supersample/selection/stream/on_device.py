@@ -1,0 +1,321 @@
+"""The stream on a device: its state, and pure functions that take rows in there.
+
+A block of rows is scored by one product with the features of the held points. Only the few rows that gain take part in swaps,
+and these need inner products alone (`swaps_on_device`). Bandwidth and maps come from the first rows, which the host takes in,
+and a result is read from a `Stream` of the host, so that the second look and the judgement are those of every stream.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from supersample._threads import cut
+from supersample._typing import Floats, Indices
+from supersample.device.arrays import Array, Home
+from supersample.device.checks import host_rows, refuse
+from supersample.embedding.moments import Moments, ScaledWeights
+from supersample.embedding.on_device import relative_weights, sums_of
+from supersample.features import FeatureMap
+from supersample.features.on_device import DeviceMap
+from supersample.selection.stream import background, rare
+from supersample.selection.stream.plan import CHUNK, Plan, Settings
+from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.state import Stream
+from supersample.selection.stream.swaps_on_device import Held, offer
+
+__all__ = ["StreamOnDevice", "Waiting", "as_stream", "of_stream", "refuse_options", "update"]
+
+#: The share of all rows before it that a block has while these are few: mu moves from block to block only.
+_SHARE, _LEAST = 8, 8
+#: Numbers of the features of a block and of their products with the held points, and the least and most rows of a block.
+_ELEMENTS, _FEWEST, _MOST = 1 << 28, 8 * CHUNK, 32 * CHUNK
+#: Rows that are joined with those that wait at a time.
+_AT_ONCE = 16 * _MOST
+
+
+@dataclass(frozen=True)
+class _Sums:
+    """Sums of w phi and w^2 |phi|^2 on the device, and of w and w^2 here, relative to 2^exponent."""
+
+    sums: Array
+    weight: float
+    squares: float
+    exponent: int
+
+    @classmethod
+    def of(cls, moments: Moments, home: Home) -> "_Sums":
+        """Bring sums of the host there."""
+        values = moments.sums()
+        sums = home.array(np.append(values[:-3], values[-1]))
+        return cls(sums, float(values[-3]), float(values[-2]), moments.exponent)
+
+    def with_rows(self, added: Array, relative: Floats | None, n_rows: int, exponent: int) -> "_Sums":
+        """Return the sums with those of a block, whose weights are relative to another power of two; None: all are one."""
+        top = max(self.exponent, exponent) if self.weight > 0 else exponent
+        mine, theirs = (float(np.ldexp(1.0, max(each - top, -2000))) for each in (self.exponent, exponent))
+        if relative is None:  # one is a half of 2^1
+            theirs, weight, squares = 0.5 * theirs, float(n_rows), float(n_rows)
+        else:
+            weight, squares = float(relative.sum()), float(relative @ relative)
+        held = self._scaled(self.sums, mine) + self._scaled(added, theirs)
+        return _Sums(held, mine * self.weight + theirs * weight, mine**2 * self.squares + theirs**2 * squares, top)
+
+    @staticmethod
+    def _scaled(sums: Array, factor: float) -> Array:
+        if factor == 1.0:
+            return sums
+        scaled = factor * sums
+        scaled[-1] = factor * scaled[-1]
+        return scaled
+
+    def mean(self) -> Array:
+        """Return mu."""
+        return self.sums[:-1] / self.weight
+
+    @property
+    def effective_rows(self) -> float:
+        """(sum w)^2 / sum w^2."""
+        return self.weight**2 / self.squares if self.squares > 0 else 0.0
+
+    def moments(self, home: Home, n_rows: int) -> Moments:
+        """Return the same on the host."""
+        values = home.floats(self.sums)
+        totals = np.concatenate([values[:-1], [self.weight, self.squares, values[-1]]])
+        nothing = np.zeros_like(totals)
+        return Moments(totals, nothing, nothing.copy(), np.array([n_rows, 0, self.exponent, self.weight > 0], dtype=np.int64))
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """Rows of the device with their positions and weights, which are few numbers and stay on the host."""
+
+    points: Array
+    positions: Indices
+    weights: ScaledWeights | None
+
+    def part(self, start: int, stop: int) -> "Waiting":
+        """Return some consecutive rows."""
+        whole = self.weights
+        weights = None if whole is None else ScaledWeights(whole.mantissas[start:stop], whole.exponents[start:stop])
+        return Waiting(self.points[start:stop, :], self.positions[start:stop], weights)
+
+    def of_host(self, places: Indices, home: Home) -> Rows:
+        """Copy some rows to the host."""
+        mantissas, exponents = self.scaled(places)
+        points = np.asarray(host_rows(self.points, places, home), dtype=np.float64)
+        return Rows(points, self.positions[places], mantissas, exponents)
+
+    def scaled(self, places: Indices) -> ScaledWeights:
+        """Return the weights of some rows."""
+        if self.weights is None:
+            return ScaledWeights(np.full(places.size, 0.5), np.ones(places.size, dtype=np.int64))
+        return ScaledWeights(self.weights.mantissas[places], self.weights.exponents[places])
+
+
+@dataclass(frozen=True)
+class StreamOnDevice:
+    """The state of a stream on a device.
+
+    base: the stream of the host that it went on from; its plan, settings, background sample and rare rows are those of this
+    one. Its moments and reservoir are not: they are here. waiting: rows that do not fill a block yet.
+    """
+
+    home: Home
+    base: Stream
+    n_seen: int
+    n_used: int
+    sums: _Sums
+    held_out: _Sums
+    held: Held
+    waiting: Waiting
+    maps: tuple[DeviceMap, DeviceMap]
+
+    @property
+    def settings(self) -> Settings:
+        """The user's options."""
+        return self.base.settings
+
+    @property
+    def plan(self) -> Plan:
+        """The maps."""
+        return self.base.fixed_plan
+
+    @property
+    def width(self) -> int:
+        """The number of columns."""
+        return self.base.width
+
+    @property
+    def aim(self) -> None:
+        """Another target than the stream itself: there is none."""
+        return None
+
+
+def of_stream(state: Stream, home: Home, dtype: Any) -> StreamOnDevice:
+    """Bring a stream whose plan is fixed to a device. dtype: that of its rows."""
+    refuse_options(state.settings, home)
+    plan = state.fixed_plan
+    maps = (plan.feature_map.on_device(home, state.width), plan.held_out.on_device(home, state.width))
+    pending = state.pending
+    waiting = Waiting(home.array(pending.points, dtype), pending.positions, pending.weights)
+    if bool((pending.mantissas == 0.5).all()) and bool((pending.exponents == 1).all()):
+        waiting = replace(waiting, weights=None)
+    base = replace(state, pending=Rows.none(state.width), dependence=None)
+    held = Held.of(state.reservoir, home, dtype)
+    sums, held_out = (_Sums.of(each, home) for each in (state.moments, state.held_out))
+    return StreamOnDevice(home, base, state.n_seen, state.n_used, sums, held_out, held, waiting, maps)
+
+
+def refuse_options(settings: Settings, home: Home) -> None:
+    """Refuse what has no form there."""
+    for name, given in (("include", settings.include), ("min_distance", settings.min_distance)):
+        if given is not None:
+            refuse(home, f"{name} of SuperSampler", "leave it out, or pass NumPy arrays")
+    if settings.search == "tree":
+        refuse(home, "search='tree'", "leave search out: every row is compared with all points at once")
+    if settings.regularizer is not None:
+        refuse(home, f"regularizer={settings.regularizer!r}", "leave it out, or pass NumPy arrays")
+
+
+def update(state: StreamOnDevice, rows: Waiting, n_rows: int, reach: float) -> StreamOnDevice:
+    """Return the stream after more rows of positive weight; `n_rows` counts those of weight 0, too.
+
+    reach: the largest coordinate of all. The given state does not change.
+    """
+    rows = replace(rows, positions=rows.positions + state.n_seen)
+    state = replace(state, n_seen=state.n_seen + n_rows)
+    far = state.maps[0].is_far(reach)
+    for part in cut(rows.positions.size, _AT_ONCE):  # joining copies rows: never all of a large array
+        joined = _joined(state.waiting, rows.part(part.start, part.stop), state.home)
+        state = _take_in(replace(state, waiting=joined), far=far, whole_only=True)
+    return state
+
+
+def as_stream(state: StreamOnDevice) -> Stream:
+    """Return the stream of the host that has taken in the same rows, those that wait included."""
+    with state.home.working():
+        done = _take_in(state, far=_is_far(state), whole_only=False)
+        reservoir = done.held.on_host(done.home)
+        moments, held_out = (each.moments(done.home, done.n_used) for each in (done.sums, done.held_out))
+    return replace(
+        done.base, n_seen=done.n_seen, n_used=done.n_used, moments=moments, held_out=held_out, reservoir=reservoir,
+        chunks=done.base.chunks + -(-(done.n_used - done.base.n_used) // CHUNK),
+    )  # fmt: skip
+
+
+def _is_far(state: StreamOnDevice) -> bool:
+    points = state.waiting.points
+    return int(points.shape[0]) > 0 and state.maps[0].is_far(float(state.home.xp.max(state.home.xp.abs(points))))
+
+
+def _joined(first: Waiting, second: Waiting, home: Home) -> Waiting:
+    if first.positions.size == 0:
+        return second
+    weights = None
+    if not (first.weights is None and second.weights is None):
+        one, two = (each.scaled(np.arange(each.positions.size)) for each in (first, second))
+        mantissas = np.concatenate([one.mantissas, two.mantissas])
+        weights = ScaledWeights(mantissas, np.concatenate([one.exponents, two.exponents]))
+    points = home.xp.concat([first.points, second.points])
+    return Waiting(points, np.concatenate([first.positions, second.positions]), weights)
+
+
+def _size(state: StreamOnDevice, n_used: int, sums: _Sums) -> int:
+    """Return the rows of the next block: it depends on the rows before it, not on how they came."""
+    recent = n_used if state.base.decay is None else int(min(n_used, sums.effective_rows))
+    fitting = _ELEMENTS // (state.plan.feature_map.n_features + state.settings.n_prototypes)
+    return min(max(_FEWEST, min(fitting, _MOST)), max(_LEAST, recent // _SHARE))
+
+
+def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnDevice:
+    """Take in the rows that wait, block by block; the features of a block are computed while the one before is decided."""
+    home, waiting, count = state.home, state.waiting, state.waiting.positions.size
+    times = _Times(state)
+    held = state.held.copy(home)
+    sums, held_out, n_used, base = state.sums, state.held_out, state.n_used, state.base
+    start = 0
+    while start < count:
+        size = _size(state, n_used, sums)
+        if count - start < size and whole_only:
+            break
+        block = waiting.part(start, min(count, start + size))
+        n_rows = block.positions.size
+        features = state.maps[0].features(block.points, far=far)
+        exponent, relative = relative_weights(block.weights)
+        there = None if relative is None else home.array(relative)
+        norms = _norms(state.plan.feature_map, features, home)
+        sums = sums.with_rows(sums_of(state.maps[0], features, there, norms), relative, n_rows, exponent)
+        judged = state.maps[1].features(block.points, far=far)
+        nothing = home.zeros(n_rows)  # the lengths of held-out features are not asked for
+        held_out = held_out.with_rows(sums_of(state.maps[1], judged, there, nothing), relative, n_rows, exponent)
+        mean = sums.mean()
+        decided = offer(held, block, features, norms, mean, home)
+        drawn = times.following(n_rows)  # while the device is at work
+        base = replace(base, background=_background(base, block, drawn, home))
+        n_used += n_rows
+        if base.settings.n_rare:
+            base = replace(base, rare=_rare(base, block, features, mean, n_used, home))
+        held = decided()
+        start += n_rows
+    rest = waiting.part(start, count)
+    if start:  # a view would keep all rows
+        rest = replace(rest, points=home.xp.asarray(rest.points, copy=True), positions=rest.positions.copy())
+    return replace(state, base=base, n_used=n_used, sums=sums, held_out=held_out, held=held, waiting=rest)
+
+
+def _norms(feature_map: FeatureMap, features: Array, home: Home) -> Array:
+    """Return |phi|^2 of rows."""
+    constant = feature_map.squared_norm
+    if constant is None:
+        return home.xp.sum(features * features, axis=1)
+    return constant * home.xp.ones(int(features.shape[0]), dtype=features.dtype, device=home.device)
+
+
+class _Times:
+    """The exponential draws by which the background sample is taken: those of the host's stream, chunk by chunk."""
+
+    def __init__(self, state: StreamOnDevice) -> None:
+        settings = state.settings
+        self._seed = settings.seed.child("stream").child(settings.stream).child("background")
+        past = state.n_used - state.base.n_used
+        self._drawn: Floats | None = None
+        self._chunk, self._used = state.base.chunks + past // CHUNK, past % CHUNK
+
+    def following(self, count: int) -> Floats:
+        """Return the draws of the next rows."""
+        parts = []
+        while count:
+            if self._drawn is None:
+                self._drawn = self._seed.child(self._chunk).generator().standard_exponential(CHUNK)
+            drawn = self._drawn[self._used : self._used + count]
+            parts.append(drawn)
+            count -= drawn.size
+            self._used += drawn.size
+            if self._used == CHUNK:
+                self._chunk, self._used, self._drawn = self._chunk + 1, 0, None
+        return np.concatenate(parts)
+
+
+def _background(base: Stream, block: Waiting, times: Floats, home: Home) -> background.Background:
+    """Offer a block to the background sample: only the rows that enter come to the host."""
+    sample, places = base.background, np.arange(times.size)
+    if block.weights is None and np.isfinite(sample.next_mantissa):
+        limit = np.ldexp(sample.next_mantissa, sample.next_exponent)
+        places = np.flatnonzero(times <= limit * (1.0 + 1e-12))  # `background.update` looks at these exactly
+    elif block.weights is not None and np.isfinite(sample.next_mantissa):
+        mantissas, exponents = np.frexp(times / block.weights.mantissas)
+        drawn = background.Timed(Rows.none(0), mantissas, exponents - block.weights.exponents)
+        places = np.flatnonzero(drawn.before(sample.next_mantissa, sample.next_exponent))
+    if places.size == 0:
+        return sample
+    return background.update(sample, block.of_host(places, home), base.settings.n_background, times[places])
+
+
+def _rare(base: Stream, block: Waiting, features: Array, mean: Array, n_used: int, home: Home) -> rare.Rare:
+    """Offer a block to the rows of low density."""
+    density = home.floats(features @ home.xp.astype(mean, features.dtype))
+    host_mean = home.floats(mean)
+    return rare.offer(
+        base.rare, density, lambda some: block.of_host(some, home), host_mean, n_used, base.fixed_plan.feature_map
+    )

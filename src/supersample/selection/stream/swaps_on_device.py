@@ -1,0 +1,175 @@
+"""The held points of a stream on a device, and how rows of a block take their places.
+
+Replacing y_j by x lowers M^2 MMD^2 by 2 (h(y_j) - h(x)) - |phi(x) - phi(y_j)|^2 with h(y) = phi(y).e and
+e = sum_l phi(y_l) - M mu. So the best place of each row of a block is a row maximum of G + (F e - |F|^2 / 2), G = f F^T one
+product. The few rows that gain are looked at again in full precision, and swap in one by one on the host, with inner products
+alone: after row a took place j, f e grows by S[:, a] - G[:, j], F e by G[a] - H[:, j], and column j of G becomes S[:, a], where
+S = f f^T and H = F F^T.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from supersample._typing import Floats, Indices, Reals
+from supersample.device.arrays import Array, Home
+from supersample.selection.stream.reservoir import LEAST_GAIN, Reservoir, Singles
+from supersample.selection.stream.rows import Rows
+
+__all__ = ["Held", "offer"]
+
+#: Rows of a block that may swap in at a time, those with the largest gains; and how often a block is looked at again for more.
+_MOST, _ROUNDS = 128, 4
+
+
+@dataclass(frozen=True)
+class Held:
+    """The held points and their features on the device; positions and weights here."""
+
+    size: int
+    points: Array
+    features: Array
+    positions: Indices
+    mantissas: Floats
+    exponents: Indices
+    histogram: Indices
+
+    @classmethod
+    def of(cls, reservoir: Reservoir, home: Home, dtype: Any) -> "Held":
+        """Bring a reservoir there."""
+        rows = reservoir.rows
+        features = home.array(reservoir.features.astype(np.float64), home.single)
+        points = home.array(rows.points, dtype)
+        return cls(reservoir.size, points, features, rows.positions, rows.mantissas, rows.exponents, reservoir.histogram)
+
+    def copy(self, home: Home) -> "Held":
+        """Return points that can be overwritten without changing these."""
+        points, features = (home.xp.asarray(each, copy=True) for each in (self.points, self.features))
+        positions, exponents, histogram = (each.copy() for each in (self.positions, self.exponents, self.histogram))
+        return Held(self.size, points, features, positions, self.mantissas.copy(), exponents, histogram)
+
+    def on_host(self, home: Home) -> Reservoir:
+        """Return the reservoir of the host."""
+        rows = Rows(home.floats(self.points), self.positions.copy(), self.mantissas.copy(), self.exponents.copy())
+        features: Singles = np.array(home.host(self.features), dtype=np.float32)
+        basis: Singles = np.empty((0, features.shape[1]), dtype=np.float32)
+        return Reservoir(self.size, rows, features, basis, histogram=self.histogram.copy())
+
+
+def offer(held: Held, block: Any, features: Array, norms: Array, mean: Array, home: Home) -> Callable[[], Held]:
+    """Start to offer the rows of a block in order; the function that is returned waits for the outcome."""
+    free = held.size - held.positions.size
+    if free:
+        taken = min(free, block.positions.size)
+        held = _filled(held, block.part(0, taken), features[:taken, :], home)
+        if taken == block.positions.size:
+            return lambda: held
+        block, features, norms = block.part(taken, block.positions.size), features[taken:, :], norms[taken:]
+    singles = home.xp.astype(features, home.single)
+    gains, threshold = _gains(held, singles, norms, mean, home)
+    waiting = home.fetch(home.xp.concat([gains, threshold[None]]))
+
+    def outcome() -> Held:
+        after, found = held, waiting()
+        after.histogram[min(after.size, after.histogram.size - 1)] += block.positions.size
+        for _ in range(_ROUNDS):
+            places = _best(found[:-1], float(found[-1]))
+            if places.size == 0:
+                break
+            after, swapped = _swap(after, block, singles, places, mean, float(found[-1]), home)
+            if places.size < _MOST or swapped == 0:
+                break
+            more, threshold = _gains(after, singles, norms, mean, home)
+            found = home.fetch(home.xp.concat([more, threshold[None]]))()
+        return after
+
+    return outcome
+
+
+def _filled(held: Held, block: Any, features: Array, home: Home) -> Held:
+    """Put rows into free places."""
+    xp, count = home.xp, block.positions.size
+    mantissas, exponents = block.scaled(np.arange(count))
+    return replace(
+        held,
+        points=xp.concat([held.points, xp.astype(block.points, held.points.dtype)]),
+        features=xp.concat([held.features, xp.astype(features, home.single)]),
+        positions=np.concatenate([held.positions, block.positions]),
+        mantissas=np.concatenate([held.mantissas, mantissas]),
+        exponents=np.concatenate([held.exponents, exponents]),
+    )
+
+
+def _pull(held: Held, mean: Array, home: Home) -> Array:
+    """Return e = sum_l phi(y_l) - M mu; the sums in the wide type, since they nearly cancel."""
+    xp = home.xp
+    return xp.astype(xp.sum(held.features, axis=0, dtype=home.wide) - held.size * mean, home.single)
+
+
+def _gains(held: Held, features: Array, own: Array, mean: Array, home: Home) -> tuple[Array, Array]:
+    """Return the best gain of each row, from rough products, and the least gain that counts."""
+    xp = home.xp
+    pull = _pull(held, mean, home)
+    norms = xp.sum(held.features * held.features, axis=1)
+    heights = held.features @ pull - 0.5 * norms
+    with home.rough_products():
+        across = features @ held.features.T
+    best = xp.max(across + heights[None, :], axis=1)
+    gains = 2.0 * best - 2.0 * (features @ pull) - xp.astype(own, home.single)
+    return gains, LEAST_GAIN * xp.mean(norms)
+
+
+def _best(gains: Reals, least: float) -> Indices:
+    """Return the places of the rows that gain, in order; of too many, those that gain most."""
+    places = np.flatnonzero(gains > least)
+    if places.size > _MOST:
+        places = np.sort(places[np.argpartition(-gains[places], _MOST)[:_MOST]])
+    return places
+
+
+def _swap(held: Held, block: Any, features: Array, places: Indices, mean: Array, least: float, home: Home) -> tuple[Held, int]:
+    """Let rows take places one by one, with products in full precision; return the points after it, and the number of swaps."""
+    xp = home.xp
+    pull = _pull(held, mean, home)
+    some = xp.take(features, home.array(places), axis=0)
+    parts = (some @ held.features.T, some @ some.T, some @ pull, held.features @ pull, xp.sum(held.features**2, axis=1))
+    across, among, mine, heights, norms = (np.array(home.host(each), dtype=np.float64) for each in parts)
+    columns: dict[int, Floats] = {}
+    taken: dict[int, int] = {}  # the row that holds each place that was taken
+    own = np.diag(among).copy()
+    for row in range(places.size):
+        values = across[row] + heights - 0.5 * norms
+        slot = int(np.argmax(values))
+        if not 2.0 * float(values[slot]) - 2.0 * float(mine[row]) - float(own[row]) > least:
+            continue
+        column = _column(held, across, taken, columns, slot, home)
+        mine += among[:, row] - across[:, slot]
+        heights += across[row] - column
+        heights[slot] = mine[row]
+        across[:, slot], norms[slot], taken[slot] = among[:, row], own[row], row
+    if not taken:
+        return held, 0
+    slots, rows = np.array(list(taken)), places[np.array(list(taken.values()))]
+    mantissas, exponents = block.scaled(rows)
+    held.positions[slots], held.mantissas[slots], held.exponents[slots] = block.positions[rows], mantissas, exponents
+    there, chosen = home.array(slots), home.array(rows)
+    changed = replace(
+        held,
+        points=home.put_rows(held.points, there, xp.astype(xp.take(block.points, chosen, axis=0), held.points.dtype)),
+        features=home.put_rows(held.features, there, xp.take(features, chosen, axis=0)),
+    )
+    return changed, len(taken)
+
+
+def _column(held: Held, across: Floats, taken: dict[int, int], columns: dict[int, Floats], slot: int, home: Home) -> Floats:
+    """Return the products of the point at a place with all points held now."""
+    if slot in taken:  # it came in this round, and its row of products is kept up to date
+        return np.array(across[taken[slot]])
+    if slot not in columns:
+        columns[slot] = home.floats(held.features @ held.features[slot, :])
+    column: Floats = columns[slot].copy()
+    for place, row in taken.items():
+        column[place] = across[row, slot]
+    return column

@@ -1,0 +1,199 @@
+"""The stream on a device, against that of the host."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import supersample as ss
+from supersample.selection.stream import drain
+from supersample.selection.stream.there import on_host
+
+
+def rows(n=14_000, seed=0):
+    rng = np.random.default_rng(seed)
+    parts = np.concatenate([rng.normal(size=(n // 2, 3)), rng.normal(3.0, 0.5, size=(n - n // 2, 3))])
+    return parts[rng.permutation(n)].astype(np.float32)
+
+
+def options(**more):
+    return {"n_prototypes": 30, "features": "fourier", "n_features": 128, "random_state": 0, **more}
+
+
+def test_the_sums_are_those_of_the_host(writable):
+    x = rows()
+    ours = ss.SuperSampler(**options()).fit(x)
+    there = ss.SuperSampler(**options()).fit(writable.put(x))
+    mine, other = drain(ours._now.state), on_host(there._now.state)
+    np.testing.assert_allclose(other.moments.mean(), mine.moments.mean(), atol=1e-5)
+    np.testing.assert_allclose(other.held_out.mean(), mine.held_out.mean(), atol=1e-5)
+    assert other.moments.off_diagonal() == pytest.approx(mine.moments.off_diagonal(), abs=1e-5)
+    np.testing.assert_array_equal(other.background.rows.positions, mine.background.rows.positions)
+    assert there.n_seen_ == len(x)
+    assert there.mmd_ <= 1.2 * ours.mmd_
+    assert there.mmd_ < there.random_mmd_ / 3
+
+
+def test_results_lie_where_the_rows_do(writable):
+    x = rows()
+    sampler = ss.SuperSampler(**options(n_criticisms=3)).fit(writable.put(x))
+    for found in (
+        sampler.prototypes_, sampler.prototype_indices_, sampler.weights_, sampler.criticisms_, sampler.criticism_indices_,
+        sampler.criticism_witness_, sampler.criticism_nearest_, sampler.criticism_share_,
+    ):  # fmt: skip
+        assert isinstance(found, writable.type)
+    assert writable.back(sampler.prototypes_).dtype == np.float32
+    np.testing.assert_array_equal(x[writable.back(sampler.prototype_indices_)], writable.back(sampler.prototypes_))
+    np.testing.assert_array_equal(x[writable.back(sampler.criticism_indices_)], writable.back(sampler.criticisms_))
+    assert float(writable.back(sampler.weights_).sum()) == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("cuts", [[10, 3000, 7000, 7001, 12_000], [5000], [4999, 9000]])
+def test_the_batch_size_does_not_matter(writable, cuts):
+    x = rows()
+    whole = ss.SuperSampler(**options(n_criticisms=3)).fit(writable.put(x))
+    parts = ss.SuperSampler(**options(n_criticisms=3))
+    for part in np.array_split(x, cuts):
+        parts.partial_fit(writable.put(part))
+    np.testing.assert_array_equal(writable.back(parts.prototype_indices_), writable.back(whole.prototype_indices_))
+    np.testing.assert_array_equal(writable.back(parts.criticism_indices_), writable.back(whole.criticism_indices_))
+    assert parts.mmd_ == pytest.approx(whole.mmd_, rel=1e-6)
+
+
+def test_reading_changes_nothing(writable):
+    x = rows()
+    read, unread = (ss.SuperSampler(**options()).fit(writable.put(x[:9000])) for _ in range(2))
+    assert read.mmd_ > 0
+    for each in (read, unread):
+        each.partial_fit(writable.put(x[9000:]))
+    np.testing.assert_array_equal(writable.back(read.prototype_indices_), writable.back(unread.prototype_indices_))
+
+
+@pytest.mark.parametrize("features", ["auto", "nystroem"])
+def test_other_maps(writable, features):
+    x = rows()
+    ours, there = (ss.SuperSampler(20, features=features, random_state=0).fit(each) for each in (x, writable.put(x)))
+    np.testing.assert_allclose(on_host(there._now.state).moments.mean(), drain(ours._now.state).moments.mean(), atol=1e-5)
+    assert there.mmd_ <= 1.3 * ours.mmd_
+
+
+@pytest.mark.parametrize("how", ["weights", "log weights", "half-life", "zeros"])
+def test_weights_and_decay(writable, how):
+    x = rows()
+    rng = np.random.default_rng(1)
+    given = {
+        "weights": {"sample_weight": rng.random(len(x)) + 0.1},
+        "log weights": {"log_weight": rng.normal(size=len(x)) * 50.0},
+        "zeros": {"sample_weight": (rng.random(len(x)) > 0.4).astype(np.float64)},
+        "half-life": {},
+    }[how]
+    more = {"half_life": 3000} if how == "half-life" else {}
+    ours = ss.SuperSampler(**options(**more)).fit(x, **given)
+    there = ss.SuperSampler(**options(**more)).fit(
+        writable.put(x), **{name: writable.put(each) for name, each in given.items()}
+    )
+    mine, other = drain(ours._now.state), on_host(there._now.state)
+    np.testing.assert_allclose(other.moments.mean(), mine.moments.mean(), atol=1e-5)
+    assert other.moments.effective_rows == pytest.approx(mine.moments.effective_rows, rel=1e-6)
+    np.testing.assert_array_equal(other.background.rows.positions, mine.background.rows.positions)
+    assert there.n_seen_ == len(x)
+    np.testing.assert_array_equal(x[writable.back(there.prototype_indices_)], writable.back(there.prototypes_))
+
+
+def test_merging(writable):
+    x = rows()
+    first = ss.SuperSampler(**options()).fit(writable.put(x[:8000]))
+    second = first.empty_like().partial_fit(writable.put(x[8000:]))
+    merged = first.merge(second)
+    whole = ss.SuperSampler(**options()).fit(writable.put(x))
+    assert merged.n_seen_ == len(x)
+    assert isinstance(merged.prototypes_, writable.type)
+    assert merged.mmd_ < 2.0 * whole.mmd_
+    assert merged.partial_fit(writable.put(x)).n_seen_ == 2 * len(x)
+
+
+def test_few_rows(writable):
+    x = rows(40)
+    found = ss.SuperSampler(**options(n_prototypes=50)).fit(writable.put(x))
+    np.testing.assert_array_equal(writable.back(found.prototype_indices_), np.arange(40))
+
+
+def test_a_reservoir_larger_than_the_first_chunk(writable):
+    x = rows(9000)
+    found = ss.SuperSampler(**options(n_prototypes=4000)).fit(writable.put(x))
+    held = on_host(found._now.state).reservoir
+    assert len(held.rows) == 4000
+    assert np.unique(held.rows.positions).size == 4000
+    np.testing.assert_array_equal(x[held.rows.positions], held.rows.points.astype(np.float32))
+    np.testing.assert_allclose(held.features, found.feature_map_.transform(held.rows.points), atol=2e-5)
+
+
+def test_swaps_are_those_of_one_row_at_a_time(writable):
+    """After an offer the held points are those that the slow rule gives, row by row with the largest gain."""
+    from supersample.device.arrays import home_of
+    from supersample.selection.stream.on_device import Waiting
+    from supersample.selection.stream.reservoir import LEAST_GAIN, Reservoir
+    from supersample.selection.stream.rows import Rows
+    from supersample.selection.stream.swaps_on_device import Held, offer
+
+    rng = np.random.default_rng(0)
+    phi = rng.normal(size=(72, 6)).astype(np.float32)
+    mean = rng.normal(size=6) * 0.1
+    held_rows = Rows(phi[:12].astype(np.float64), np.arange(12), np.full(12, 0.5), np.ones(12, dtype=np.int64))
+    home = home_of(x=writable.put(phi))
+    held = Held.of(Reservoir(12, held_rows, phi[:12], np.empty((0, 6), np.float32)), home, home.single)
+    block = Waiting(writable.put(phi[12:]), np.arange(12, 72), None)
+    norms = writable.put((phi[12:] ** 2).sum(axis=1))
+    found = offer(held.copy(home), block, writable.put(phi[12:]), norms, home.array(mean), home)()
+    slow, places = phi[:12].astype(np.float64), np.arange(12)
+    least = LEAST_GAIN * float((slow**2).sum(axis=1).mean())
+    for place in range(12, 72):
+        x = phi[place].astype(np.float64)
+        pull = slow.sum(axis=0) - 12 * mean
+        gains = 2.0 * (slow @ pull - x @ pull) - ((x - slow) ** 2).sum(axis=1)
+        if gains.max() > least:
+            slot = int(gains.argmax())
+            slow[slot], places[slot] = x, place
+    # The rows that gain by the first look are offered; a row that gains only after a swap is offered by the next look.
+    objective = [np.linalg.norm(phi[each].astype(np.float64).sum(axis=0) - 12 * mean) for each in (found.positions, places)]
+    assert objective[0] <= 1.1 * objective[1]
+    np.testing.assert_allclose(writable.back(found.features), phi[found.positions])
+
+
+def test_resampling_by_class(writable):
+    x, y = rows(600), np.arange(600) % 3
+    small, labels = ss.SuperSampler(12, random_state=0).fit_resample(writable.put(x), writable.put(y))
+    assert isinstance(small, writable.type)
+    assert small.shape == (12, 3)
+    ours, expected = ss.SuperSampler(12, random_state=0).fit_resample(x, y)
+    np.testing.assert_array_equal(writable.back(small), ours)
+    np.testing.assert_array_equal(writable.back(labels), expected)
+
+
+def test_a_sampler_can_be_copied(writable):
+    if writable.name == "strict":
+        pytest.skip("array-api-strict cannot be pickled")
+    found = ss.SuperSampler(**options()).fit(writable.put(rows()))
+    for same in (copy.deepcopy(found), pickle.loads(pickle.dumps(found))):
+        np.testing.assert_array_equal(writable.back(same.prototype_indices_), writable.back(found.prototype_indices_))
+
+
+def test_mixtures_and_what_stays_on_the_cpu(writable):
+    x = rows(6000)
+    sampler = ss.SuperSampler(**options()).fit(writable.put(x))
+    with pytest.raises(ss.errors.MismatchError, match="X must lie where the rows before it did"):
+        sampler.partial_fit(x)
+    assert sampler.n_seen_ == 6000
+    with pytest.raises(ss.errors.MismatchError, match="expecting 3 features"):
+        sampler.partial_fit(writable.put(x[:, :2]))
+    for more in ({"search": "tree"}, {"regularizer": "logdet"}, {"min_distance": 0.1}, {"include": x[:2]}):
+        with pytest.raises(ss.errors.InputTypeError, match="works on the CPU only"):
+            ss.SuperSampler(**options(**more)).fit(writable.put(x))
+
+
+def test_jax_has_no_sampler(lying):
+    if lying.mutable:
+        pytest.skip("the others have one")
+    with pytest.raises(ss.errors.InputTypeError, match="JAX is for functions without a state"):
+        ss.SuperSampler(5).fit(lying.put(rows(50)))

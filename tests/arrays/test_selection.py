@@ -1,0 +1,151 @@
+"""Selection, criticisms and weights of candidates where they lie, against those of NumPy."""
+
+import numpy as np
+import pytest
+
+import supersample as ss
+from supersample.kernels import Cauchy, Gaussian, Matern
+
+KERNEL = Gaussian(1.0)
+
+
+def rows(n=400, width=2, seed=0):
+    return np.random.default_rng(seed).normal(size=(n, width))
+
+
+def check(lying, ours, there):
+    assert all(isinstance(each, lying.type) for each in (there.indices, there.points, there.weights, there.mmd))
+    if lying.rounding < 1e-8:  # ties up to rounding may fall otherwise in float32
+        np.testing.assert_array_equal(lying.back(there.indices), ours.indices)
+        np.testing.assert_allclose(lying.back(there.points), ours.points)
+        np.testing.assert_allclose(lying.back(there.weights), ours.weights, atol=1e-4)
+    assert float(there.mmd[-1]) == pytest.approx(ours.mmd[-1], rel=0.01, abs=1e-4)
+    assert len(there) == len(ours)
+    assert str(there).splitlines()[0] == str(ours).splitlines()[0]
+
+
+OPTIONS = {
+    "own": {},
+    "target": {"target": rows(300, seed=1) + 0.3},
+    "simplex": {"weighting": "simplex"},
+    "once": {"replace": False},
+    "measure": {"target": ss.measures.GaussianMixture([1.0], [[0.0, 0.0]], [np.eye(2)])},
+}
+
+
+@pytest.mark.parametrize("method", ["herd", "wkh", "sbq", "frank_wolfe"])
+@pytest.mark.parametrize("name", OPTIONS)
+def test_the_same_points_are_chosen(lying, method, name):
+    x, options = rows(), OPTIONS[name]
+    there = {
+        key: lying.put(value) if key == "target" and isinstance(value, np.ndarray) else value for key, value in options.items()
+    }
+    select = getattr(ss, method)
+    check(lying, select(x, 12, kernel=KERNEL, **options), select(lying.put(x), 12, kernel=KERNEL, **there))
+
+
+@pytest.mark.parametrize("method", ["herd", "wkh", "sbq", "frank_wolfe"])
+def test_with_features_throughout(lying, method):
+    x, phi = rows(), ss.features.Fourier(KERNEL, 256, random_state=0)
+    select = getattr(ss, method)
+    check(lying, select(x, 8, features=phi), select(lying.put(x), 8, features=phi))
+
+
+@pytest.mark.parametrize("variant", ["fixed", "fully-corrective", "away", "pairwise"])
+def test_variants_of_frank_wolfe(lying, variant):
+    x = rows()
+    options = {"kernel": KERNEL, "variant": variant}
+    check(lying, ss.frank_wolfe(x, 10, **options), ss.frank_wolfe(lying.put(x), 10, **options))
+
+
+@pytest.mark.parametrize("kernel", [Matern(0.5, 1.0), Gaussian(2.0) + 0.5 * Cauchy(1.0), lambda a, b: (1.0 + a @ b.T) ** 2])
+def test_other_kernels(lying, kernel):
+    x = rows(width=20)
+    check(lying, ss.herd(x, 8, kernel=kernel), ss.herd(lying.put(x), 8, kernel=kernel))
+
+
+def test_the_median_bandwidth_is_the_same(lying):
+    x = rows(2000)
+    ours, there = ss.herd(x, 3), ss.herd(lying.put(x), 3)
+    assert there.kernel.bandwidth == pytest.approx(ours.kernel.bandwidth, rel=1e-6)
+
+
+@pytest.mark.parametrize("method", ["herd", "sbq", "frank_wolfe"])
+def test_a_selection_goes_on_where_it_lies(lying, method):
+    x, select = rows(), getattr(ss, method)
+    whole = select(lying.put(x), 10, kernel=KERNEL)
+    begun = select(lying.put(x), 4, kernel=KERNEL)
+    gone_on = select(lying.put(x), 10, kernel=KERNEL, resume=begun)
+    np.testing.assert_array_equal(lying.back(gone_on.indices), lying.back(whole.indices))
+    with pytest.raises(ss.errors.MismatchError, match="resume must lie where the candidates do"):
+        select(x, 10, kernel=KERNEL, resume=begun)
+
+
+def test_a_target_by_features(lying):
+    x, phi = rows(), ss.features.Fourier(KERNEL, 512, random_state=0)
+    ours = ss.herd(x, 8, target=ss.measures.Empirical(x, features=phi), kernel=KERNEL)
+    there = ss.herd(lying.put(x), 8, target=ss.measures.Empirical(lying.put(x), features=phi), kernel=KERNEL)
+    check(lying, ours, there)
+    with pytest.raises(ss.errors.MismatchError, match="target must lie where the candidates do"):
+        ss.herd(lying.put(x), 8, target=ss.measures.Empirical(x), kernel=KERNEL)
+
+
+def test_a_large_target_is_judged_by_other_features(lying):
+    x, phi = rows(20_500), ss.features.Fourier(KERNEL, 64, random_state=0)
+    ours, there = (ss.herd(each, 5, features=phi, random_state=0) for each in (x, lying.put(x)))
+    assert "estimate" in there.note
+    assert float(there.mmd[-1]) == pytest.approx(ours.mmd[-1], rel=0.01)
+
+
+@pytest.mark.parametrize("kind", ["free", "simplex", "uniform"])
+def test_weights_of_given_points(lying, kind):
+    x, target = rows(9), rows(300, seed=1)
+    found = ss.quadrature_weights(lying.put(x), target=lying.put(target), kernel=KERNEL, kind=kind)
+    assert isinstance(found, lying.type)
+    expected = ss.quadrature_weights(x, target=target, kernel=KERNEL, kind=kind)
+    np.testing.assert_allclose(lying.back(found), expected, atol=100 * lying.rounding)
+
+
+@pytest.mark.parametrize("name", ["exact", "features", "labels", "both"])
+def test_criticisms(lying, name):
+    x = rows()
+    labels = np.arange(len(x)) % 3 if name in ("labels", "both") else None
+    options = {"kernel": KERNEL, "method": "features" if name in ("features", "both") else "exact", "random_state": 0}
+    ours = ss.critic(x, 6, 4, labels=labels, **options)
+    there = ss.critic(lying.put(x), 6, 4, labels=labels, **options)
+    for mine, other in ((ours.prototypes, there.prototypes), (ours.criticisms, there.criticisms)):
+        assert isinstance(other.points, lying.type)
+        np.testing.assert_array_equal(lying.back(other.indices), mine.indices)
+    np.testing.assert_allclose(lying.back(there.witness), ours.witness, atol=1e-5)
+    np.testing.assert_array_equal(lying.back(there.nearest), ours.nearest)
+    np.testing.assert_allclose(lying.back(there.criticisms.weights), ours.criticisms.weights, atol=1e-6)
+    assert str(there).startswith("Prototypes")
+
+
+def test_what_needs_the_host_is_refused(lying):
+    x = lying.put(rows())
+    with pytest.raises(ss.errors.InputTypeError, match="refine=True works on the CPU only"):
+        ss.herd(x, 3, kernel=KERNEL, refine=True)
+    with pytest.raises(ss.errors.InputTypeError, match="exchange=True works on the CPU only"):
+        ss.sbq(x, 3, kernel=KERNEL, exchange=True)
+    with pytest.raises(ss.errors.MismatchError, match="must lie where"):
+        ss.herd(x, 3, target=rows(), kernel=KERNEL)
+
+
+def test_what_does_not_fit_is_named(lying, monkeypatch):
+    from supersample.device import blocks
+
+    monkeypatch.setattr(blocks, "free_bytes", lambda home: 10_000)
+    with pytest.raises(ss.errors.InputError, match=r"columns of 12 points and 400 candidates would take .* kB on .*10 kB free"):
+        ss.sbq(lying.put(rows()), 12, kernel=KERNEL)
+
+
+def test_small_blocks_change_nothing(lying, monkeypatch):
+    from supersample.device import blocks
+
+    x = lying.put(rows())
+    whole = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
+    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 900)
+    parts = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
+    np.testing.assert_array_equal(lying.back(parts[0].indices), lying.back(whole[0].indices))
+    assert parts[1] == pytest.approx(whole[1], abs=20 * lying.rounding)
