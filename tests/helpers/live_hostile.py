@@ -91,7 +91,9 @@ def status_of(url, request):
     with socket.create_connection((parts.hostname, parts.port), timeout=60.0) as found:
         try:
             found.sendall(request)
-            found.shutdown(socket.SHUT_WR)
+            head, _, body = request.partition(b"\r\n\r\n")
+            if f"Content-Length: {len(body)}\r\n".encode() not in head or b"chunked" in head:
+                found.shutdown(socket.SHUT_WR)  # the service would wait for more
             answer = found.recv(65_536)
         except (ConnectionError, BrokenPipeError):
             return 0

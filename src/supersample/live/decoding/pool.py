@@ -20,6 +20,9 @@ __all__ = ["Decoders", "DecodingError"]
 #: Of the environment, what a process needs to start; tokens and secrets stay out.
 _KEPT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "HOME")
 
+#: Seconds for a process to start, at most.
+_START = 120.0
+
 
 class DecodingError(SupersampleError, ValueError):
     """A body could not be decoded; over: since it is larger than it may be."""
@@ -84,6 +87,15 @@ class Decoders:
             start_new_session=True,
         )  # fmt: skip
         self._all.add(worker)
+        late = threading.Timer(_START, worker.kill)
+        late.start()
+        try:
+            assert worker.stdout is not None
+            if not worker.stdout.readline():
+                self._ended(worker)
+                raise DecodingError("no process that decodes could be started; is there enough memory?")
+        finally:
+            late.cancel()
         return worker
 
     def _asked(
