@@ -135,8 +135,8 @@ def test_what_needs_the_host_is_refused(lying):
 def test_what_does_not_fit_is_named(lying, monkeypatch):
     from supersample.device import blocks
 
-    monkeypatch.setattr(blocks, "free_bytes", lambda home: 10_000)
-    with pytest.raises(ss.errors.InputError, match=r"columns of 12 points and 400 candidates would take .* kB on .*10 kB free"):
+    monkeypatch.setattr(blocks, "free_bytes", lambda home: 30_000)
+    with pytest.raises(ss.errors.InputError, match=r"columns of 12 points and 400 candidates would take .* kB on .*30 kB free"):
         ss.sbq(lying.put(rows()), 12, kernel=KERNEL)
 
 

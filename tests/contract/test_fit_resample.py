@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.neighbors import KNeighborsClassifier
 
 import supersample as ss
-from supersample.errors import InputError, MismatchError
+from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.summary.by_class import divide
 
 RNG = np.random.default_rng(0)
@@ -174,3 +174,34 @@ def test_it_is_a_step_of_imbalanced_learns_pipelines():
     """These take a step that resamples, and refuse one that also transforms."""
     assert not hasattr(ss.SuperSampler, "transform")
     assert not hasattr(ss.SuperSampler, "fit_transform")
+
+
+def test_quotas_say_how_many_of_each_class():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    y = np.repeat(["a", "b", "c"], [200, 80, 20])
+    _, labels = ss.SuperSampler(random_state=0).fit_resample(X, y, quotas={"a": 10, "b": 0, "c": 20})
+    assert {each: int((labels == each).sum()) for each in "abc"} == {"a": 10, "b": 0, "c": 20}
+
+
+@pytest.mark.parametrize(
+    ("quotas", "error", "words"),
+    [
+        ({"a": 3}, InputError, "quotas has no number for class 'b' of y"),
+        ({"a": 3, "b": 3, "d": 1}, InputError, "quotas has 'd', which is no class of y"),
+        ({"a": 3, "b": 90}, InputError, "quotas asks for 90 rows of class 'b', which has 80"),
+        ({"a": 0, "b": 0}, InputError, "at least one row"),
+        ({"a": 1.5, "b": 1}, InputTypeError, "quotas"),
+        ([3, 3], InputTypeError, "quotas must be a mapping"),
+    ],
+)
+def test_quotas_that_cannot_be(quotas, error, words):
+    X, y = np.random.default_rng(0).normal(size=(280, 2)), np.repeat(["a", "b"], [200, 80])
+    with pytest.raises(error, match=words):
+        ss.SuperSampler(random_state=0).fit_resample(X, y, quotas=quotas)
+
+
+def test_classes_are_represented_by_their_own_rows_alone():
+    X, y = np.random.default_rng(0).normal(size=(50, 2)), np.repeat([0, 1], 25)
+    for options in ({"target": X}, {"include": X[:3]}):
+        with pytest.raises(InputError, match="fit_resample needs a sampler without target and include"):
+            ss.SuperSampler(10, **options).fit_resample(X, y)
