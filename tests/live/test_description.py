@@ -10,7 +10,7 @@ from live_services import client_of
 from supersample.live.http.app import application
 from supersample.live.http.registry import ENDPOINTS
 
-TYPES = {"string": str, "integer": int, "boolean": bool, "object": dict}
+TYPES = {"string": str, "integer": int, "number": int | float, "boolean": bool, "object": dict, "array": list}
 
 
 def test_every_route_is_described_and_nothing_else(watched):
