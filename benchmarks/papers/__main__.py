@@ -19,6 +19,7 @@ from benchmarks.papers import (
     herding_exchange,
     herding_frontier,
     reservoir,
+    reservoir_cost,
     reservoir_filter,
     reservoir_sequences,
 )
@@ -29,6 +30,7 @@ Run = Callable[[Path, Path, bool], None]
 PAPERS: dict[str, dict[str, Run]] = {
     "reservoir": {
         "reservoir-figures": reservoir.run,
+        "reservoir-cost": reservoir_cost.run,
         "reservoir-filter": reservoir_filter.run,
         "reservoir-sequences": reservoir_sequences.run,
     },

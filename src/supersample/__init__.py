@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from supersample import columns, errors, features, kernels, live, measures
     from supersample.discrepancy import TestResult, circular_discrepancy, circular_ensemble, mmd2, two_sample_test
     from supersample.embedding import MeanEmbedding
-    from supersample.engines import frank_wolfe, herd, sbq, summarize, wkh
+    from supersample.engines import frank_wolfe, herd, sbq, spark_sink, summarize, wkh
     from supersample.history import Alarm, ChangeDetector, History, Period
     from supersample.integration import Integral, Integration, integrate
     from supersample.selection import Selection, quadrature_weights
@@ -54,6 +54,7 @@ __all__ = [
     "online_critic",
     "quadrature_weights",
     "sbq",
+    "spark_sink",
     "summarize",
     "two_sample_test",
     "wkh",
@@ -95,6 +96,7 @@ _HOMES = {
     "online_critic": "supersample.selection.critic",
     "quadrature_weights": "supersample.selection",
     "sbq": "supersample.engines",
+    "spark_sink": "supersample.engines",
     "summarize": "supersample.engines",
     "two_sample_test": "supersample.discrepancy",
     "wkh": "supersample.engines",

@@ -56,6 +56,7 @@ def test_a_token_in_the_address_opens_nothing(guarded):
 def test_the_page_by_a_session(guarded):
     with client_of(guarded) as client:
         assert 'action="/login"' in client.get("/").text
+        assert client.get("/session").json() == {"rights": [], "login": True}
         assert client.post("/login", data={"token": "wrong"}).status_code == 403
         assert client.post("/login", data={"token": TOKENS["send"]}).status_code == 403  # it may not read
         answer = client.post("/login", data={"token": TOKENS["read"]})
@@ -64,7 +65,7 @@ def test_the_page_by_a_session(guarded):
         assert re.match(rf"{COOKIE}=[\w-]{{40,}}; HttpOnly; Path=/; SameSite=strict$", cookie)
         assert TOKENS["read"] not in cookie
         assert client.get("/streams").status_code == 200
-        assert 'action="/login"' not in client.get("/").text
+        assert client.get("/session").json() == {"rights": ["read"], "login": True}
         assert client.post("/streams/rides/alarms/1/normal").status_code == 403  # it reads and no more
         client.post("/logout")
     with client_of(guarded) as client:

@@ -225,8 +225,10 @@ def leave_over():
 
 
 def reach():
-    return {"three of four": (whole(9), whole(3, 9, seed=1), whole(3, seed=2), np.zeros(9, SINGLE)), "none": (
-        whole(9), np.empty((0, 9), SINGLE), np.empty(0, SINGLE), np.zeros(9, SINGLE))}  # fmt: skip
+    def from_shadows(q, needed):
+        return whole(9), whole(q, 9, seed=1), whole(q, seed=2), SINGLE(needed), np.zeros(9, SINGLE)
+
+    return {"some": from_shadows(3, 0.5), "none": from_shadows(3, 99), "by offsets alone": from_shadows(0, 0.5)}
 
 
 def take_place():

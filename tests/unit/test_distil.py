@@ -117,3 +117,12 @@ def test_what_cannot_be_distilled_is_refused(kind, words, given):
     arguments = {"model": LogisticRegression(), "y": Y, "m": 10} | given
     with pytest.raises(kind, match=words):
         ss.distil(arguments.pop("model"), X, arguments.pop("y"), arguments.pop("m"), **arguments)
+
+
+@pytest.mark.parametrize("method", ["sbq", "wkh", "herd"])
+def test_a_class_whose_scores_vanish_keeps_its_share(method):
+    far = np.concatenate([X, X[:12] + 60.0])
+    labels = np.concatenate([THREE, np.full(12, "far", dtype=object)])
+    found = ss.distil(LogisticRegression(C=1e6, max_iter=5_000), far, labels, 30, method=method)
+    share = found.weights[found.labels == "far"].sum() / len(found)
+    assert share >= 12 / 612 * (1 - 1e-9)

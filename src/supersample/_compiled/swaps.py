@@ -8,8 +8,6 @@ Singles = npt.NDArray[np.float32]
 Indices = npt.NDArray[np.int64]
 
 _FAST = {"reassoc", "contract", "nsz"}
-#: Without NaN, a maximum is taken of many values at a time.
-_FASTER = {*_FAST, "nnan"}
 
 
 @numba.njit(cache=True, nogil=True, fastmath=_FAST)
@@ -35,9 +33,12 @@ def leave_over(norms: Singles, shadows: Singles) -> None:
         shadows[i, q] = np.sqrt(max(left, np.float32(0.0)))
 
 
-@numba.njit(cache=True, nogil=True, fastmath=_FASTER)
-def reach(offsets: Singles, shadows: Singles, own: Singles, room: Singles) -> np.float32:
-    """Fill room[j] with offsets[j] + 2 sum_k own[k] shadows[k, j]; return the largest."""
+@numba.njit(cache=True, nogil=True, fastmath=_FAST)
+def reach(offsets: Singles, shadows: Singles, own: Singles, needed: np.float32, room: Singles) -> int:
+    """Fill room[j] with offsets[j] + 2 sum_k own[k] shadows[k, j]; return how many are more than needed.
+
+    They are counted, since a maximum of float32 would be taken one by one: it has to look out for NaN.
+    """
     m = room.size
     two = np.float32(2.0)
     for j in range(m):
@@ -47,10 +48,10 @@ def reach(offsets: Singles, shadows: Singles, own: Singles, room: Singles) -> np
         row = shadows[k]
         for j in range(m):
             room[j] += value * row[j]
-    most: np.float32 = room[0]
+    some = np.int32(0)
     for j in range(m):
-        most = max(most, room[j])
-    return most
+        some += np.int32(1) if room[j] > needed else np.int32(0)
+    return int(some)
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
@@ -118,7 +119,7 @@ def offer(
         for k in range(q):
             square += row_shadows[i, k] * row_shadows[i, k]
         needed = two * height + square + limit - slack
-        if reach(offsets, shadows, row_shadows[i], room) <= needed:
+        if reach(offsets, shadows, row_shadows[i], needed, room) == 0:
             histogram[0] += 1
             continue
         compared = 0

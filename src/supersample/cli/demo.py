@@ -21,17 +21,30 @@ _BATCH = 200
 _SHADES = " .:-=+*#%@"
 
 
-@click.command(short_help="See it work on handwritten digits.")
+@click.command(short_help="See it work on handwritten digits, or with --live on a stream.")
 @click.option("-o", "--output", "folder", type=click.Path(file_okay=False, path_type=Path), default="supersample-demo",
               show_default=True, help="The folder to write the summary and the pages to.")  # fmt: skip
-def demo(folder: Path) -> None:
+@click.option("--live", is_flag=True, help="Play a stream into a running service instead; nothing of it is kept.")
+@click.option("--pace", type=click.FloatRange(0, 60), default=0.25, show_default=True, metavar="SECONDS",
+              help="With --live: how long an hour of the stream takes.")  # fmt: skip
+@click.option("--stay", type=click.FloatRange(0), default=600.0, show_default=True, metavar="SECONDS",
+              help="With --live: how long the page stays after the last row.")  # fmt: skip
+def demo(folder: Path, live: bool, pace: float, stay: float) -> None:
     """See it work on handwritten digits: a summary, a comparison, and a page of each.
+
+    With --live, nine days of a web shop are played into a service on this computer, and a page shows what it finds.
 
     \b
     Examples:
       supersample demo
       supersample demo -o digits
+      supersample demo --live
     """
+    if live:
+        with starting():
+            from supersample.cli.demo_live import play
+        play(pace, stay)
+        return
     with starting():
         import pyarrow as pa
 
@@ -62,6 +75,7 @@ def demo(folder: Path) -> None:
     tell(str(folder / "digits.ss"))
     tell(str(write_report(summary, folder / "digits.html", title="Handwritten digits")))
     tell(str(write_comparison(first, without, folder / "without-ones.html", title="Digits with and without ones")))
+    say("\nA stream, watched as it comes: supersample demo --live  (it needs: pip install 'supersample[live]')")
 
 
 def _digits() -> "pa.Table":

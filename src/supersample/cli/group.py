@@ -28,7 +28,7 @@ COMMANDS = {
     "merge": ("supersample.cli.merge", "Make one summary of several."),
     "show": ("supersample.cli.show", "Print what a saved summary says."),
     "report": ("supersample.cli.report", "Write the page of a saved summary."),
-    "demo": ("supersample.cli.demo", "See it work on handwritten digits."),
+    "demo": ("supersample.cli.demo", "See it work on handwritten digits, or with --live on a stream."),
 }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from supersample.cli import STOPPED
+from supersample.cli.installed import check_live
 from supersample.cli.interrupts import starting
 from supersample.cli.options import column_options, column_settings, quiet, seed, whole_or_text
 from supersample.cli.output import say, tell, tell_json
@@ -52,7 +53,18 @@ _ARGUMENTS = ("time", "every", "season", "lateness", "keep", "run_length", "guar
     "--format",
     "form",
     type=click.Choice(["ndjson", "csv"]),
-    help="What lines of SOURCE are.  [default: by its name, or ndjson]",
+    help="What lines of SOURCE, or messages, are.  [default: by its name, or ndjson]",
+)
+@click.option(
+    "--kafka",
+    metavar="SERVERS/TOPICS",
+    help="Read topics of Kafka, from their beginning: broker:9092/rides. Names with commas.",
+)
+@click.option(
+    "--kafka-settings",
+    type=click.Path(dir_okay=False),
+    metavar="FILE",
+    help="Settings of librdkafka as name=value, such as sasl.password; no secret is an argument.",
 )
 @click.option(
     "-o",
@@ -83,10 +95,11 @@ def watch(source: str | None, config: Path | None, as_json: bool, fail_on_change
       supersample watch --name rides --time when --every 1h --season 1d -o live
       curl -H 'Content-Type: application/x-ndjson' --data-binary @rows.ndjson localhost:8125/streams/rides/rows
       tail -F app.ndjson | supersample watch - --time when --every 15m
+      supersample watch --kafka broker:9092/rides --time when --every 1h
       supersample watch --config live.toml
     """
     with starting():
-        _check_installed()
+        check_live()
         from supersample.live.running import Running
     settings = _settings(source, config, options)
     alarms = 0
@@ -146,19 +159,21 @@ def _settings(source: str | None, config: Path | None, options: dict[str, Any]) 
     server = {name: options.pop(name) for name in ("host", "port", "certificate", "key")}
     server = {name: value for name, value in server.items() if value is not None}
     folder, name, form = (options.pop(each) for each in ("output", "name", "form"))
+    kafka = {each: options.pop(each) for each in ("kafka", "kafka_settings")}
     history = _history(options)
     if config is not None:
-        if history or source:
-            raise click.UsageError(
-                f"the configuration says what streams are; leave {'SOURCE' if source else next(iter(history))} out"
-            )
+        given = "SOURCE" if source else next((name for name, each in (history | kafka).items() if each is not None), "")
+        if given:
+            raise click.UsageError(f"the configuration says what streams are; leave {given} out")
         found = read_config(config)
         found = replace(found, server=replace(found.server, **server), folder=folder or found.folder)
         return replace(found, streams=tuple(replace(each, history=_with_like(each.history)) for each in found.streams))
     if "every" not in history:
         raise click.UsageError("Missing option '--every', or '--config'.")
-    sources = () if source is None else (_source(source, form, SourceSettings),)
-    stream = StreamSettings(name, _with_like(history), sources)
+    sources = [] if source is None else [_source(source, form, SourceSettings)]
+    if kafka["kafka"] is not None:
+        sources.append(SourceSettings("kafka", "kafka", _kafka(kafka, form)))
+    stream = StreamSettings(name, _with_like(history), tuple(sources))
     own = ServerSettings(tokens=tokens_of(os.environ), **server)
     return ServiceSettings(folder or Path("live"), (stream,), own)
 
@@ -189,10 +204,9 @@ def _source(source: str, form: str | None, settings: Any) -> Any:
     return settings(kind, kind, options)
 
 
-def _check_installed() -> None:
-    """Say what to install where a package of the service is missing."""
-    from importlib.util import find_spec
-
-    missing = [name for name in ("httpx", "prometheus_client", "starlette", "uvicorn") if find_spec(name) is None]
-    if missing:
-        raise InputError(f"supersample watch needs {', '.join(missing)}; install them with: pip install 'supersample[live]'")
+def _kafka(given: dict[str, Any], form: str | None) -> dict[str, Any]:
+    servers, slash, topics = given["kafka"].rpartition("/")
+    if not slash:
+        raise click.UsageError(f"--kafka must be SERVERS/TOPICS, such as broker:9092/rides, got {given['kafka']!r}")
+    found = {"servers": servers, "topics": topics.split(","), "format": form or "ndjson"}
+    return found | ({"settings_file": given["kafka_settings"]} if given["kafka_settings"] is not None else {})

@@ -1,6 +1,7 @@
 """What comes in: a batch of rows with its id, and what became of it."""
 
 import time
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +20,8 @@ class Batch:
     source: who it comes from: "http", or the name of a source of the configuration.
     position: where the source goes on after this batch, as plain values of JSON; it becomes durable with the batch.
     filled: whether columns that the rows lack are missing values, as in NDJSON.
+    parts: yields the same rows as smaller batches, each with an id and a position of its own; taken in instead if some of the
+    rows cannot be used, so that the others are counted. None: all of them or none.
     """
 
     id: str
@@ -26,6 +29,7 @@ class Batch:
     source: str = "http"
     position: Any = None
     filled: bool = False
+    parts: "Callable[[], Iterable[Batch | Unread]] | None" = None
     received: float = field(default_factory=time.time)
 
 

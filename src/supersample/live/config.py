@@ -26,6 +26,8 @@ RIGHTS = ("read", "send", "admin")
 _TOP = ("folder", "server", "limits", "webhooks", "streams")
 _SERVER = ("host", "port", "certificate", "key", "allowed_hosts", "token_files")
 _STREAM = ("title", "save_seconds", "remember_days", "sources")
+#: Options of sources that name files or folders.
+_PATHS = ("path", "settings_file")
 _WEBHOOK = ("url", "secret_file", "secret_env", "streams")
 
 
@@ -83,8 +85,7 @@ def _stream(name: str, given: Any, base: Path) -> StreamSettings:
         if not isinstance(each, dict) or not isinstance(each.get("kind"), str):
             raise InputError(f"each source of streams.{name} must be a table with a kind, got {each!r}")
         options = {key: value for key, value in each.items() if key not in ("kind", "name")}
-        if "path" in options:
-            options["path"] = str(base / str(options["path"]))
+        options |= {key: str(base / str(options[key])) for key in _PATHS if key in options}
         # The name is what positions are kept under, so it must not depend on where the source stands in the file.
         own = check_name(str(each.get("name", each["kind"] if place == 1 else f"{each['kind']}-{place}")), "a source")
         sources.append(SourceSettings(own, each["kind"], options))

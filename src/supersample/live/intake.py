@@ -65,27 +65,7 @@ class Intake:
         known = self._ledger.known([key_of(each.source, each.id) for each in group])
         entries: list[Entry] = []
         aside: list[tuple[int, Unread]] = []
-        results: list[Taken | Exception] = []
-        for each in group:
-            key = key_of(each.source, each.id)
-            if key in known:
-                results.append(Taken(0, repeated=True))
-                continue
-            unread = each if isinstance(each, Unread) else None
-            if isinstance(each, Batch):
-                try:
-                    entries.append(Entry(self.last + 1, each, self._updated(each)))
-                    known.add(key)
-                    results.append(Taken(each.table.num_rows, repeated=False))
-                except MemoryError:
-                    raise
-                except Exception as error:  # one batch must not stop the stream, whatever is wrong with it
-                    reason = str(error) if isinstance(error, SupersampleError) else f"{type(error).__name__}: {error}"
-                    unread = Unread(each.id, reason, b"", each.source, each.position, each.received)
-            self.last += 1
-            if unread is not None:
-                aside.append((self.last, unread))
-                results.append(RefusedError(unread.reason))
+        results = [self._result(each, known, entries, aside) for each in group]
         with self._ledger.transaction() as run:
             self._ledger.add(run, entries)
             for seq, unread in aside:
@@ -93,8 +73,40 @@ class Intake:
             self._alarms.record(run, timeline_of(self._history), time.time(), self._outgoing)
         return results
 
+    def _result(
+        self, given: Batch | Unread, known: set[bytes], entries: list[Entry], aside: list[tuple[int, Unread]]
+    ) -> Taken | Exception:  # fmt: skip
+        """Take a batch into the history, and note what is to be committed; return what became of it."""
+        key = key_of(given.source, given.id)
+        if key in known:
+            return Taken(0, repeated=True)
+        unread = given if isinstance(given, Unread) else None
+        if isinstance(given, Batch):
+            try:
+                entries.append(Entry(self.last + 1, given, self._updated(given)))
+            except MemoryError:
+                raise
+            except Exception as error:  # one batch must not stop the stream, whatever is wrong with it
+                if given.parts is not None:
+                    return _of_parts([self._result(each, known, entries, aside) for each in given.parts()])
+                reason = str(error) if isinstance(error, SupersampleError) else f"{type(error).__name__}: {error}"
+                unread = Unread(given.id, reason, b"", given.source, given.position, given.received)
+        self.last += 1
+        if unread is not None:
+            aside.append((self.last, unread))
+            return RefusedError(unread.reason)
+        assert isinstance(given, Batch)
+        known.add(key)
+        return Taken(given.table.num_rows, repeated=False)
+
     def _updated(self, batch: Batch) -> pa.Table:
         """Take rows into the history in memory, and return them as they were taken."""
         rows = self._shape.fitted(batch.table, schema_of(self._history), filled=batch.filled)
         self._history.update(rows)
         return rows
+
+
+def _of_parts(results: Sequence[Taken | Exception]) -> Taken | Exception:
+    """Return what became of a batch, given what became of its parts."""
+    refused = next((each for each in results if isinstance(each, Exception)), None)
+    return refused or Taken(sum(each.rows for each in results if isinstance(each, Taken)), repeated=False)

@@ -57,7 +57,8 @@ class Service:
                 self.streams[each.name] = stream = Stream(each, folder, self.settings.limits, self._changed, outgoing)
                 self.webhooks.watch(stream)
                 for one in each.sources:
-                    context = Context(one.name, self.decoders, self.settings.limits, stream.schema)
+                    noticed = partial(self._noticed, each.name, one.name)
+                    context = Context(one.name, self.decoders, self.settings.limits, stream.schema, noticed)
                     self.feeds.append(Feed(stream, one.name, source_of(one, context), self._told, self._ended))
         except BaseException:
             self._close()
@@ -102,6 +103,9 @@ class Service:
             alarm = shown_alarm(state.alarms[number - 1], state.rules)
             self._told("alarm", stream=name, number=number, text=str(alarm), change=alarm.change, what=alarm.in_words())
         self._told_alarms[name] = len(state.alarms)
+
+    def _noticed(self, stream: str, source: str, text: str) -> None:
+        self._told("noticed", stream=stream, source=source, text=text)
 
     def _ended(self) -> None:
         if all(feed.ended for feed in self.feeds if feed.ends_service):

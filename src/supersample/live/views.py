@@ -15,6 +15,7 @@ from supersample.history.times import number_of, shown_time
 from supersample.live.alarm_book import Decision
 from supersample.live.stream import Stream
 from supersample.live.verdict import shown_text, time_text
+from supersample.summary.comparison import gain_in_words
 
 __all__ = ["alarm_of", "alarms_of", "comparison_of", "profile_of", "prototypes_of", "ticks_of"]
 
@@ -59,6 +60,7 @@ def alarm_of(stream: Stream, number: int) -> dict[str, Any] | None:
     pairs = [{name: getattr(each, name) for name in ("columns", "before", "after", "pvalue")} for each in alarm.pairs]
     return _alarm(alarm, decisions[number - 1], state) | {
         "columns": columns, "pairs": pairs, "before": _rows(alarm.before), "after": _rows(alarm.after),
+        "before_words": _words(alarm.before), "after_words": _words(alarm.after),
     }  # fmt: skip
 
 
@@ -79,6 +81,8 @@ def comparison_of(stream: Stream, values: Mapping[str, Any]) -> dict[str, Any]:
         "pairs": [{name: getattr(each, name) for name in ("columns", "before", "after", "pvalue")} for each in found.pairs],
         "first_rows": _rows(found.left_rows),
         "second_rows": _rows(found.right_rows),
+        "first_words": _words(found.left_rows),
+        "second_words": _words(found.right_rows),
     }
 
 
@@ -135,6 +139,12 @@ def _alarm(alarm: Alarm, decision: Decision, state: Timeline) -> dict[str, Any]:
 
 def _rows(table: pa.Table | None) -> list[dict[str, Any]]:
     return [] if table is None else as_rows(table)
+
+
+def _words(table: pa.Table | None) -> list[str]:
+    """Return what is said of rows that show what changed, once each; nothing where none stand out."""
+    told = [gain_in_words(row) for row in _rows(table) if row.get("_like") is not None]
+    return list(dict.fromkeys(told))
 
 
 def _state(stream: Stream) -> Timeline:

@@ -77,7 +77,7 @@ async def _login(asked: Asked) -> Response:
     token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
     session = asked.guard.log_in(token)
     if session is None:
-        return HTMLResponse(page.login(wrong=True), 403, {"Cache-Control": "no-store"})
+        return HTMLResponse(page.shell(wrong=True), 403, {"Cache-Control": "no-store"})
     found = RedirectResponse("/", 303)
     found.set_cookie(COOKIE, session, httponly=True, samesite="strict", secure=asked.guard.secure, path="/")
     return found
@@ -91,10 +91,9 @@ async def _logout(asked: Asked) -> Response:
     return found
 
 
-async def _page(asked: Asked) -> Response:
-    """Show the page, or the form to log in."""
-    text = page.page() if "read" in asked.rights else page.login()
-    return HTMLResponse(text, headers={"Cache-Control": "no-store"})
+async def _page(_: Asked) -> Response:
+    """Show the page; without its script it has nothing of the data, so that everybody may have it."""
+    return HTMLResponse(page.shell(), headers={"Cache-Control": "no-store"})
 
 
 _TOKEN = Body(
@@ -102,7 +101,7 @@ _TOKEN = Body(
 )
 
 ENDPOINTS = (
-    Endpoint("GET", "/", "open", _page, "The page, or the form to log in", gives=_HTML),
+    Endpoint("GET", "/", "open", _page, "The page, which asks for a token if the service does", gives=_HTML),
     Endpoint(
         "POST",
         "/login",

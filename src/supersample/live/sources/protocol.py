@@ -25,12 +25,14 @@ class Context:
     """What a source may use.
 
     name: its own, for `Batch.source`. schema: the columns of the stream, None before its first rows.
+    told: takes a sentence that someone may want to read.
     """
 
     name: str
     decoders: Decoders
     limits: Limits
     schema: Callable[[], pa.Schema | None]
+    told: Callable[[str], None] = lambda _: None
 
 
 class Source(Protocol):

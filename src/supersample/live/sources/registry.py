@@ -14,6 +14,7 @@ SOURCES = {
     "stdin": "supersample.live.sources.standard_input",
     "files": "supersample.live.sources.growing_files",
     "folder": "supersample.live.sources.folder",
+    "kafka": "supersample.live.sources.kafka",
 }
 
 
