@@ -134,7 +134,7 @@ def _best(gains: Reals, least: float) -> Indices:
 def _swap(
     held: Held, block: Any, features: Array, places: Indices, mean: Array, least: float, home: Home
 ) -> tuple[Held, Indices]:
-    """Let rows take places one by one, with products in full precision; return the points after it, and the rows that came in."""
+    """Let rows take places one by one, with products in full precision; return the points then, and the rows that came in."""
     xp = home.xp
     pull = _pull(held, mean, home)
     some = xp.take(features, home.array(places), axis=0)
