@@ -44,7 +44,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-arrays test-gpu test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles bench-gpu papers soak gallery docs pictures clean help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-arrays test-gpu test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles bench-gpu papers soak gallery docs pictures clean soak-live bench-live help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -138,6 +138,12 @@ papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and 
 
 soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
 	$(BENCH)/$(BIN)/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
+
+soak-live: environment  ## 100,000 hostile requests to the service (half an hour)
+	cd tests/helpers && ../../$(TEST)/$(BIN)/python -m live_hostile --requests 100000
+
+bench-live: environment  ## Rows a second by HTTP, the time of a POST and memory along time; MINUTES=
+	$(TEST)/$(BIN)/python -m benchmarks.live --minutes $(or $(MINUTES),10)
 
 gallery: $(DOCS)/.installed  ## The notebooks of docs/gallery, run from first to last cell; with their outputs in OUT/gallery
 	$(DOCS)/$(BIN)/python docs/notebooks.py $(OUT)/gallery

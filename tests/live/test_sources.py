@@ -43,9 +43,9 @@ def lines(number, n=10, form="ndjson"):
 
 def put(path, data):
     """Let a file appear whole."""
-    begun = path.with_name(f"_{path.name}")
-    begun.write_bytes(data)
-    begun.rename(path)
+    part = path.with_name(f"_{path.name}")
+    part.write_bytes(data)
+    part.rename(path)
 
 
 def append(path, data):
@@ -87,7 +87,7 @@ def test_a_file_that_is_rotated_is_read_to_its_end_and_the_new_one_from_its_star
         path.rename(tmp_path / "app.1.ndjson")
         path.write_bytes(lines(2))
         wait(service, seen(30))
-        path.write_bytes(lines(3, n=2))  # cut back, and written anew
+        path.write_bytes(lines(3, n=2))  # cut back, and written again
         wait(service, seen(32))
         assert not service.service.streams["rides"].ledger.aside()
 
@@ -127,7 +127,7 @@ def test_files_that_appear_in_a_folder_are_read_once(fed, tmp_path, name, form):
     folder.mkdir()
     with fed("folder", path=str(folder), settle=0.0) as service:
         put(folder / name, lines(0, n=25_000, form=form))  # more than one batch
-        (folder / "_begun.ndjson").write_bytes(lines(1))
+        (folder / "_part.ndjson").write_bytes(lines(1))
         wait(service, seen(25_000))
     with fed("folder", path=str(folder), settle=0.0) as service:
         put(folder / "c.ndjson", lines(2))

@@ -101,7 +101,7 @@ def prototypes_of(stream: Stream) -> dict[str, Any]:
     begin = max((each.change for each in state.alarms), default=-math.inf)
     middle = shown_time(max(state.now - (ticks - 1) * every, begin), rules)
     found: dict[str, Any] = {"now": _summary(stream.history.between(middle)), "reference": None}
-    with suppress(InputError):  # a stream that has just begun, or changed, has no rows before now
+    with suppress(InputError):  # a stream that is new, or has just changed, has no rows before now
         start = shown_time(begin, rules) if math.isfinite(begin) else None
         found["reference"] = _summary(stream.history.between(start, middle))
     return found

@@ -20,6 +20,9 @@ __all__ = ["Decoders", "DecodingError"]
 #: Of the environment, what a process needs to start; tokens and secrets stay out.
 _KEPT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "SYSTEMROOT", "TEMP", "TMP", "TMPDIR", "HOME")
 
+#: Seconds for a process to start, at most.
+_START = 120.0
+
 
 class DecodingError(SupersampleError, ValueError):
     """A body could not be decoded; over: since it is larger than it may be."""
@@ -51,7 +54,10 @@ class Decoders:
         try:
             if self._closed:
                 raise DecodingError("the service is being closed; send the batch again later, with the same id")
-            if worker is None or worker.poll() is not None:
+            if worker is not None and worker.poll() is not None:
+                self._ended(worker)
+                worker = None
+            if worker is None:
                 worker = self._started()
             status, answer = self._asked(worker, body, form, encoding, known)
         except BaseException:
@@ -81,6 +87,15 @@ class Decoders:
             start_new_session=True,
         )  # fmt: skip
         self._all.add(worker)
+        late = threading.Timer(_START, worker.kill)
+        late.start()
+        try:
+            assert worker.stdout is not None
+            if not worker.stdout.readline():
+                self._ended(worker)
+                raise DecodingError("no process that decodes could be started; is there enough memory?")
+        finally:
+            late.cancel()
         return worker
 
     def _asked(

@@ -131,6 +131,10 @@ class StreamOnDevice:
     waiting: Waiting
     maps: tuple[DeviceMap, DeviceMap]
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the stream of the host, in which no row waits."""
+        return of_stream, (as_stream(self), self.home, self.held.points.dtype)
+
     @property
     def settings(self) -> Settings:
         """The user's options."""

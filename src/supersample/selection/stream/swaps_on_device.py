@@ -74,12 +74,14 @@ def offer(held: Held, block: Any, features: Array, norms: Array, mean: Array, ho
     def outcome() -> Held:
         after, found = held, waiting()
         after.histogram[min(after.size, after.histogram.size - 1)] += block.positions.size
+        entered = np.zeros(block.positions.size, dtype=np.bool_)
         for _ in range(_ROUNDS):
-            places = _best(found[:-1], float(found[-1]))
+            places = _best(np.where(entered, -np.inf, found[:-1]), float(found[-1]))
             if places.size == 0:
                 break
             after, swapped = _swap(after, block, singles, places, mean, float(found[-1]), home)
-            if places.size < _MOST or swapped == 0:
+            entered[swapped] = True  # a row is held once
+            if places.size < _MOST or swapped.size == 0:
                 break
             more, threshold = _gains(after, singles, norms, mean, home)
             found = home.fetch(home.xp.concat([more, threshold[None]]))()
@@ -129,14 +131,17 @@ def _best(gains: Reals, least: float) -> Indices:
     return places
 
 
-def _swap(held: Held, block: Any, features: Array, places: Indices, mean: Array, least: float, home: Home) -> tuple[Held, int]:
-    """Let rows take places one by one, with products in full precision; return the points after it, and the number of swaps."""
+def _swap(
+    held: Held, block: Any, features: Array, places: Indices, mean: Array, least: float, home: Home
+) -> tuple[Held, Indices]:
+    """Let rows take places one by one, with products in full precision; return the points then, and the rows that came in."""
     xp = home.xp
     pull = _pull(held, mean, home)
     some = xp.take(features, home.array(places), axis=0)
     parts = (some @ held.features.T, some @ some.T, some @ pull, held.features @ pull, xp.sum(held.features**2, axis=1))
     across, among, mine, heights, norms = (np.array(home.host(each), dtype=np.float64) for each in parts)
     columns: dict[int, Floats] = {}
+    entered: list[int] = []
     taken: dict[int, int] = {}  # the row that holds each place that was taken
     own = np.diag(among).copy()
     for row in range(places.size):
@@ -148,9 +153,10 @@ def _swap(held: Held, block: Any, features: Array, places: Indices, mean: Array,
         mine += among[:, row] - across[:, slot]
         heights += across[row] - column
         heights[slot] = mine[row]
+        entered.append(row)
         across[:, slot], norms[slot], taken[slot] = among[:, row], own[row], row
     if not taken:
-        return held, 0
+        return held, np.empty(0, dtype=np.int64)
     slots, rows = np.array(list(taken)), places[np.array(list(taken.values()))]
     mantissas, exponents = block.scaled(rows)
     held.positions[slots], held.mantissas[slots], held.exponents[slots] = block.positions[rows], mantissas, exponents
@@ -160,7 +166,7 @@ def _swap(held: Held, block: Any, features: Array, places: Indices, mean: Array,
         points=home.put_rows(held.points, there, xp.astype(xp.take(block.points, chosen, axis=0), held.points.dtype)),
         features=home.put_rows(held.features, there, xp.take(features, chosen, axis=0)),
     )
-    return changed, len(taken)
+    return changed, places[np.array(entered)]
 
 
 def _column(held: Held, across: Floats, taken: dict[int, int], columns: dict[int, Floats], slot: int, home: Home) -> Floats:

@@ -1,0 +1,208 @@
+"""What goes out: events to listeners, metrics, webhooks, and the answers that the client of Python makes of it."""
+
+import hashlib
+import hmac
+import json
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pandas as pd
+import pytest
+
+import supersample as ss
+from live_rows import rows
+from live_services import TOKENS, client_of, running, send, settings_of
+from supersample.errors import InputError, InputTypeError
+from supersample.live.settings import Limits, StreamSettings, WebhookSettings
+from supersample.live.webhooks import SIGNATURE
+
+SECRET = "a secret that signs"
+
+
+def changed_stream(client, first=0, last=50):
+    for number in range(first, last):
+        assert send(client, number, shift=2.0 * (number >= 36)).status_code == 200
+
+
+@pytest.fixture
+def target():
+    """An address that takes posts; the statuses of its next answers are a list."""
+    posts, statuses = [], []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            body = self.rfile.read(int(self.headers["Content-Length"]))
+            posts.append((dict(self.headers), body, time.time()))
+            self.send_response(statuses.pop(0) if statuses else 204)
+            self.end_headers()
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    server.posts, server.statuses, server.url = posts, statuses, f"http://127.0.0.1:{server.server_port}/hook?key=hush"
+    yield server
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+def until(test, seconds=60.0):
+    end = time.monotonic() + seconds
+    while not test():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def test_an_alarm_is_posted_signed_and_again_until_it_is_taken(tmp_path, target):
+    target.statuses[:] = [500, 503]
+    hooks = (WebhookSettings(target.url, SECRET), WebhookSettings("http://127.0.0.1:9/other", "", ("elsewhere",)))
+    with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
+        changed_stream(client)
+        until(lambda: len(target.posts) == 3)
+        alarm = client.get("/streams/rides/alarms/1").json()
+        stream = service.service.streams["rides"]
+        until(lambda: not stream.alarms.due(1e12))
+        failed = [values for event, values in service.events if event == "webhook failed"]
+    assert [values["reason"] for values in failed] == ["the target answered 500", "the target answered 503"]
+    assert "hush" not in json.dumps(failed)
+    assert SECRET not in json.dumps(failed)
+    headers, body, _ = target.posts[-1]
+    values = json.loads(body)
+    assert (
+        values.items()
+        >= {"stream": "rides", "number": 1, "kind": "content", "changed": ["x"], "change": alarm["change"]}.items()
+    )
+    stamp, mac = (part.split("=")[1] for part in headers[SIGNATURE].split(","))
+    assert mac == hmac.new(SECRET.encode(), f"{stamp}.".encode() + body, hashlib.sha256).hexdigest()
+    assert {post[0]["Delivery-Id"] for post in target.posts} == {"rides-1"}
+    assert abs(target.posts[0][2] - alarm["noticed"]) < 2.0
+
+
+def test_a_delivery_that_is_due_survives_a_restart(tmp_path, target):
+    nobody = WebhookSettings(target.url.replace(str(target.server_port), "9"), SECRET)
+    with running(settings_of(tmp_path, webhooks=(nobody,))) as service, client_of(service) as client:
+        changed_stream(client)
+        stream = service.service.streams["rides"]
+        until(lambda: any(event == "webhook failed" for event, _ in service.events))
+        (due,) = stream.alarms.due(1e12)
+    with running(settings_of(tmp_path, webhooks=(nobody,))) as service:
+        assert service.service.streams["rides"].alarms.due(1e12)[0][:3] == due[:3]
+    with running(settings_of(tmp_path)) as service:  # without a target nothing is due for anybody
+        assert not target.posts
+
+
+def listened(client, count):
+    """Return the first events that a listener gets."""
+    found = []
+    with client.stream("GET", "/events") as answer:
+        assert answer.headers["Content-Type"].startswith("text/event-stream")
+        for line in answer.iter_lines():
+            if line.startswith("data: "):
+                found.append(json.loads(line[6:]))
+                if len(found) == count:
+                    return found
+    return found
+
+
+def test_who_listens_hears_of_every_change_soon(tmp_path):
+    streams = [StreamSettings(name, {"time": "when", "every": "10s"}) for name in ("rides", "other")]
+    with running(settings_of(tmp_path, *streams)) as service, client_of(service) as client, client_of(service) as listener:
+        assert {each["name"] for each in listened(listener, 2)} == {"rides", "other"}
+        got = []
+        thread = threading.Thread(target=lambda: got.extend(listened(listener, 3)))
+        thread.start()
+        until(lambda: len(service.service.hub._listeners) == 1)
+        sent = time.monotonic()
+        send(client, 0)
+        thread.join(60)
+        assert time.monotonic() - sent < 30
+        assert (got[-1]["name"], got[-1]["rows"]) == ("rides", 500)
+
+
+def test_listeners_are_limited_and_their_places_are_free_again(tmp_path):
+    with (
+        running(settings_of(tmp_path, limits=Limits(listeners=1))) as service,
+        client_of(service) as one,
+        client_of(service) as two,
+    ):
+        with one.stream("GET", "/events") as answer:
+            lines = answer.iter_lines()  # as long as it is held, the connection is
+            next(lines)
+            refused = two.get("/events")
+            assert refused.status_code == 429
+            assert refused.headers["Retry-After"] == "10"
+        until(lambda: not service.service.hub._listeners)
+        assert len(listened(two, 1)) == 1
+        assert two.head("/events").status_code == 405
+
+
+def test_a_token_is_asked_of_listeners(tmp_path):
+    with running(settings_of(tmp_path, tokens=TOKENS)) as service, client_of(service) as client:
+        assert client.get("/events").status_code == 401
+
+
+def test_metrics_say_what_the_status_says_and_no_value_of_the_data(client):
+    from prometheus_client.parser import text_string_to_metric_families
+
+    status = client.get("/streams/rides").json()
+    text = client.get("/metrics").text
+    samples = {
+        (sample.name, sample.labels.get("stream")): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert samples["supersample_rows_total", "rides"] == status["rows"] == 25_000
+    assert samples["supersample_alarms_total", "rides"] == 1
+    assert samples["supersample_evidence", "rides"] == status["evidence"]
+    assert samples["supersample_stream_up", "rides"] == 1
+    assert ("supersample_last_received_seconds", "empty") not in samples
+    labels = {name for family in text_string_to_metric_families(text) for sample in family.samples for name in sample.labels}
+    assert labels == {"stream", "endpoint", "status"}
+    assert "Rides" not in text
+
+
+def test_the_client_sends_what_people_have_and_asks(tmp_path):
+    with running(settings_of(tmp_path, tokens=TOKENS)) as service:
+        with ss.live.Client(service.url, token=TOKENS["send"]) as client:
+            table = rows(0, n=20)
+            frames = [
+                table,
+                table.to_batches()[0],
+                table.to_pandas(),
+                table.to_pydict(),
+                table.to_pylist(),
+                pd.DataFrame(table.to_pandas()),
+            ]
+            for frame in frames:
+                assert client.send("rides", frame)["rows"] == 20
+            assert client.send("rides", table, batch_id="again")["rows"] == 20
+            assert client.send("rides", table, batch_id="again")["repeated"]
+            with pytest.raises(ss.live.ServiceError, match="the service answered 403: the token does not allow this") as caught:
+                client.status("rides")
+            assert caught.value.status == 403
+            with pytest.raises(InputTypeError, match="rows must be a table"):
+                client.send("rides", 3)
+        with ss.live.Client(service.url, token=TOKENS["read"]) as client:
+            assert client.status("rides")["rows"] == 140
+            assert [each["name"] for each in client.streams()] == ["rides"]
+            assert client.alarms("rides") == []
+    with pytest.raises(InputError, match="url must be that of a service"):
+        ss.live.Client("localhost:8125")
+
+
+def test_the_client_sends_again_under_the_same_id(tmp_path, target):
+    target.statuses[:] = [503, 429, 204]
+    with ss.live.Client(target.url.split("/hook")[0]) as client:
+        assert client.send("rides", rows(0, n=5)) == {}  # this target has nothing to say
+    ids = [headers["Batch-Id"] for headers, _, _ in target.posts]
+    assert len(ids) == 3
+    assert len(set(ids)) == 1
+    with (
+        ss.live.Client("http://127.0.0.1:9", patience=0.1) as client,
+        pytest.raises(ss.live.ServiceError, match="does not answer"),
+    ):
+        client.streams()
