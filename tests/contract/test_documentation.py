@@ -176,6 +176,7 @@ def test_the_reference_has_every_public_name():
             ("supersample.columns", ss.columns),
             ("supersample.measures", ss.measures),
             ("supersample.errors", ss.errors),
+            ("supersample.live", ss.live),
             ("supersample.report", __import__("supersample.report", fromlist=["__all__"])),
         )
         for name in module.__all__

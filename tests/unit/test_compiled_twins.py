@@ -169,6 +169,17 @@ def residual_best():
     }
 
 
+def residual_close():
+    z, left, floor = np.array([9.0, 2.0, -3.0, 1.0, 3.0]), np.array([0.1, 1.0, 4.0, 0.2, 2.25]), np.full(5, 0.1)
+    return {
+        "by variance": (z, left, floor, True, 0.1),
+        "by size": (z, left, floor, False, 0.1),
+        "none in question": (z, left, floor, True, 0.0),
+        "all in question": (z, left, floor, True, 5.0),
+        "all spanned": (z, left, left, True, 0.1),
+    }
+
+
 def fold():
     return {"small on large": (np.array([1e16, 1.0, -3.0, 0.1]), normal(4), np.array([1.0, 1e16, 3.0, 0.2]))}
 
@@ -607,6 +618,18 @@ def both_sums():
     return {"added": (normal(3, 5, dtype=SINGLE), normal(3), normal(5), normal(3, seed=1), normal(5, seed=1))}
 
 
+def single_gaussian_sums():
+    left, right = normal(3, 4, dtype=SINGLE), normal(5, 4, dtype=SINGLE, seed=1)
+    far = np.full((1, 4), 40.0, SINGLE)
+
+    def pairs(left, right):
+        weights = normal(len(left)), normal(len(right))
+        sums = normal(len(left), seed=1), normal(len(right), seed=1)
+        return (-2.0 * left @ right.T).astype(SINGLE), norms_of(left), norms_of(right), *weights, *sums
+
+    return {"near": pairs(left, right), "with themselves": pairs(left, left), "far": pairs(left, far)}
+
+
 def first_to_last():
     cases = {}
     for name, m in (("five points", 5), ("one point", 1)):
@@ -626,6 +649,7 @@ CASES = {
     "simplex.nearest": nearest,
     "simplex.product": product,
     "singles.both_sums": both_sums,
+    "singles.gaussian_sums": single_gaussian_sums,
     "singles.squared_l2": single_squared_l2,
     "singles.weighted_sums": weighted_sums,
     "sketches.join_buckets": join_buckets,
@@ -658,6 +682,7 @@ CASES = {
     "pool.next_swap": next_swap,
     "residual.subtract": subtract,
     "residual.best": residual_best,
+    "residual.close": residual_close,
     "rotation.first_to_last": first_to_last,
     "sketches.raise_registers": raise_registers,
     "sketches._seat": seat,
@@ -719,13 +744,13 @@ def called(function, arguments, *, plain=False):
     return [np.asarray(each) for each in (*returned, *copies)]
 
 
-def assert_same(got, expected):
-    """Whole numbers are equal; others agree up to the order of sums, beside the largest of their array."""
+def assert_same(got, expected, digits):
+    """Whole numbers are equal; others agree up to the order of sums in `digits`, beside the largest of their array."""
     assert got.shape == expected.shape
     if expected.dtype.kind in "biu":
         np.testing.assert_array_equal(got, expected)
     else:
-        share = 64 * np.finfo(expected.dtype).eps
+        share = 64 * max(np.finfo(expected.dtype).eps, np.finfo(digits).eps)
         largest = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)
         np.testing.assert_allclose(got, expected, rtol=share, atol=share * largest)
 
@@ -741,8 +766,9 @@ def test_compiled_and_python_agree(name, case):
         # math.ldexp of Python takes no NumPy integers.
         expected = called(loop.py_func, arguments, plain=name == "sums.accumulate")
     got = called(loop, arguments)
+    digits = SINGLE if name == "singles.gaussian_sums" else DOUBLE  # float64 sums of values computed in float32
     for mine, other in zip(got, expected, strict=True):
-        assert_same(mine, other)
+        assert_same(mine, other, digits)
 
 
 @pytest.mark.parametrize("name", ANSWERS)

@@ -169,7 +169,7 @@ def test_the_background_grows_with_the_number_of_points(size, rows):
 
 def test_the_rows_that_stand_for_the_stream_are_few_if_they_are_expensive():
     data = cloud(9000)
-    state = drain(ss.SuperSampler(400, random_state=0).fit(data)._state)
+    state = drain(ss.SuperSampler(400, random_state=0).fit(data)._now.state)
     sample = background.settled(state.background, state.settings.n_background)
     assert second_look.target_rows(type(state)(**{**vars(state), "background": sample})) == 10_000
     assert second_look.target_rows(type(state)(**{**vars(state), "background": sample, "width": 10**7})) == 10_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 if TYPE_CHECKING:
     import pyarrow as pa
 
-__all__ = ["BREAK", "DAYS", "DRIFT", "SETTLED", "START", "hours"]
+__all__ = ["BREAK", "DAYS", "DRIFT", "SETTLED", "START", "Hour", "hours"]
 
 #: The first hour, in seconds since 1970 (1 May 2024), and days in all.
 START, DAYS = 1_714_521_600, 9
