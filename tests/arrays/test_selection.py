@@ -136,8 +136,8 @@ def test_what_does_not_fit_is_named(lying, monkeypatch):
     from supersample.device import blocks
 
     monkeypatch.setattr(blocks, "free_bytes", lambda home: 30_000)
-    with pytest.raises(ss.errors.InputError, match=r"columns of 12 points and 400 candidates would take .* kB on .*30 kB free"):
-        ss.sbq(lying.put(rows()), 12, kernel=KERNEL)
+    with pytest.raises(ss.errors.InputError, match=r"columns of 24 points and 400 candidates would take .* kB on .*30 kB free"):
+        ss.sbq(lying.put(rows()), 24, kernel=KERNEL)
 
 
 def test_small_blocks_change_nothing(lying, monkeypatch):

@@ -102,11 +102,16 @@ class ExactOnDevice(_Lying, ExactCandidates):
         self.on_device = kernel.on_device(home, home.single, middle)
         self.prepared = self.on_device.prepare(points)
         self.diagonal = xp.astype(self.on_device.diagonal(self.prepared), home.wide)
-        if isinstance(measure, EmpiricalOnDevice):
-            own = measure.lie is points
-            self.z = measure.own_there(kernel, home.single) if own else measure.embed_there(kernel, points, home.single)
-        else:
-            self.z = home.array(measure.mean_embedding(kernel, home.floats(points)))
+
+    @cached_property
+    def z(self) -> Array:  # type: ignore[override]
+        """The mean embedding at each candidate: on first use, so that what does not fit is refused before it."""
+        measure, home = self.measure, self.home
+        if not isinstance(measure, EmpiricalOnDevice):
+            return home.array(measure.mean_embedding(self.kernel, home.floats(self.points)))
+        if measure.lie is self.points:
+            return measure.own_there(self.kernel, home.single)
+        return measure.embed_there(self.kernel, self.points, home.single)
 
     @cached_property
     def energy(self) -> float:
