@@ -38,17 +38,17 @@ def cost(width: int, m: int, before: int) -> dict[str, Any]:
     )  # fmt: skip
     SuperSampler(100, kernel=Gaussian(1.0), random_state=0).fit(points[:10_000])  # compiles
     whole = before - before % CHUNK
-    begun = stream.update(stream.init(settings, width), _rows(points[:whole]))
+    before_timing = stream.update(stream.init(settings, width), _rows(points[:whole]))
     found: dict[str, Any] = {}
     for search in ("exact", "tree"):
-        state = replace(begun, settings=replace(begun.settings, search=search))
+        state = replace(before_timing, settings=replace(before_timing.settings, search=search))
         state = stream.update(state, _rows(points[whole : whole + CHUNK]))
         compared, start = state.reservoir.histogram, time.process_time()
         after = stream.update(state, _rows(points[whole + CHUNK : whole + (1 + _TIMED) * CHUNK]))
         found[search] = (time.process_time() - start) / (_TIMED * CHUNK) * 1e6
         counts = after.reservoir.histogram - compared
         found[f"{search}_comparisons"] = float(counts @ np.arange(counts.size) / counts.sum())
-        found["features"] = _alone(begun, points[whole:])
+        found["features"] = _alone(before_timing, points[whole:])
     return found
 
 

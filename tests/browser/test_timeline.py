@@ -208,5 +208,5 @@ def test_missing_values_are_drawn(at, page):
     assert pc.sum(pc.is_null(table["a_rather_long_name_5"])).as_py() > 100
     lanes = [each.text for each in driver.find_elements(By.CSS_SELECTOR, ".lane figcaption")]
     assert lanes == [
-        "Evidence of a change, over the line of an alarm", "Rows in 1 hour", "Missing values, of all columns shown below",
+        "Evidence of a change, over the alarm threshold", "Rows in 1 hour", "Missing values, of all columns shown below",
     ]  # fmt: skip

@@ -154,7 +154,7 @@ def _text(found: "History") -> str:
     start, end = (each if isinstance(each, datetime) else f"{each:,.15g}" for each in _span(blocks))
     lines = [f"{rows} in {held}, {start} to {end}, {count}"]
     lines += [f"  {' '.join(_line(each).split())}" for each in alarms]
-    lines.append(f"evidence of {'another' if alarms else 'a'} change: {found.evidence:.0%} of the line of an alarm")
+    lines.append(f"evidence of {'another' if alarms else 'a'} change: {found.evidence:.0%} of the alarm threshold")
     return "\n".join([*lines, *filter(None, [notes_text(found)])])
 
 

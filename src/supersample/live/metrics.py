@@ -12,8 +12,8 @@ __all__ = ["Metrics"]
 
 #: Gauges and counters of a stream: their names, what they say, and the field of the status that they show.
 _GAUGES = (
-    ("evidence", "Evidence of a change of content, over the alarm line", "evidence"),
-    ("volume_evidence", "Evidence of a change of volume, over the alarm line", "volume_evidence"),
+    ("evidence", "Evidence of a change of content, over the alarm threshold", "evidence"),
+    ("volume_evidence", "Evidence of a change of volume, over the alarm threshold", "volume_evidence"),
     ("open_alarms", "Alarms that nobody has dealt with", "open_alarms"),
     ("waiting_rows", "Rows that wait to be taken in", "waiting_rows"),
     ("logged_batches", "Acknowledged batches that the saved history does not hold yet", "logged_batches"),

@@ -78,6 +78,6 @@ def _sentence(found: dict[str, Any], *, known: bool) -> str:
     if not found["watching"]:
         return f"same as far as can be told: {plural(found['ticks'], 'block')} are too few to know what is usual"
     evidence = max(found["evidence"], found["volume_evidence"])
-    shown = f"evidence of {'another' if found['verdict'] == 'changed' else 'a'} change: {evidence:.0%} of the alarm line"
+    shown = f"evidence of {'another' if found['verdict'] == 'changed' else 'a'} change: {evidence:.0%} of the alarm threshold"
     dealt = ", somebody deals with it" if known else ""
     return f"{found['verdict']} since {found['since']}{dealt}; {shown}"

@@ -36,11 +36,11 @@ def take_in_parts(start: Stream, points: Points, weights: ScaledWeights, times: 
     settings = start.settings
     size = part_rows(len(points), points.shape[1], settings.n_prototypes)
     starts = range(0, len(points), size)
-    begun = _begun(start, points, weights, times) if len(starts) > 1 else None
-    if begun is None:
+    planned = _with_plan(start, points, weights, times) if len(starts) > 1 else None
+    if planned is None:
         return None
     arguments = {"regularizer": settings.regularizer, "n_held_out": settings.n_held_out}
-    empty = _packed_empty(begun)
+    empty = _packed_empty(planned)
 
     def part(place: int) -> Task:
         return Task((0, place), f"{_HERE}:streamed_frames", {"place": place, **arguments}, lambda: frames(starts[place]))
@@ -80,7 +80,7 @@ def merged_frames(frames: Iterator[bytes], regularizer: Any, n_held_out: int) ->
     return _packed(merging.merge(left, right))
 
 
-def _begun(state: Stream, points: Points, weights: ScaledWeights, times: Floats | None) -> Stream | None:
+def _with_plan(state: Stream, points: Points, weights: ScaledWeights, times: Floats | None) -> Stream | None:
     """Return an empty stream whose features the first rows of positive weight have fixed; None if there are too few."""
     if state.plan is not None:
         return state

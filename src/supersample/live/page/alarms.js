@@ -59,7 +59,7 @@ function cardOf(name, can, first, decided) {
   const more = el("details", {}, el("summary", {}, "Columns, and rows of before and after"), rows);
   const buttons = can.admin ? decisions(path, first.number, decided) : null;
   const [low, high] = first.between.map(when);
-  const evidence = `When it was raised, the evidence was ${percent(first.evidence)} of the alarm line${first.kind === "content" ? `; MMD ${amount(first.mmd)}` : ""}.`;
+  const evidence = `When it was raised, the evidence was ${percent(first.evidence)} of the alarm threshold${first.kind === "content" ? `; MMD ${amount(first.mmd)}` : ""}.`;
   const element = el("li", { class: `card alarm ${first.kind}`, id: `alarm-${first.number}` },
     el("div", { class: "heading" }, el("h3", {}, el("a", { class: "number-flag", href: `#/${name}/alarm-${first.number}`, "aria-label": `Alarm ${first.number}` }, first.number),
       ` Changed at ${when(first.change)} `, state), el("a", { class: "json", href: path }, "as JSON")),

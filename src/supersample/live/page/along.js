@@ -6,7 +6,7 @@ import { ask, streamPath } from "./service.js";
 
 const SHOWN = [200, 1000, 5000];
 const AT_FIRST = 1000;
-// The evidence axis reaches beyond the alarm line by so much, at least and at most; what is higher is cut.
+// The evidence axis reaches beyond the alarm threshold by so much, at least and at most; what is higher is cut.
 const LEAST = 1.25;
 const MOST = 2;
 
@@ -57,12 +57,12 @@ function lane(title, svg, low = "0") {
 
 const legend = () => el("ul", { class: "legend" }, [
   ["rule first", "evidence of other content"], ["dashed second", "of another number of rows"],
-  ["dashed limit", "the alarm line"], ["strip", "a change, and where it may lie"],
+  ["dashed limit", "the alarm threshold"], ["strip", "a change, and where it may lie"],
 ].map(([kind, text]) => el("li", {}, el("span", { class: `mark ${kind}` }), text)));
 
 // The section; `show(ticks, alarms)` draws what is known now.
 export function along(name, choose) {
-  const evidence = lane("Evidence of a change; at 1 is the alarm line", chart("Evidence of a change along time"));
+  const evidence = lane("Evidence of a change; 1 is the alarm threshold", chart("Evidence of a change along time"));
   const rows = lane("Rows", chart("Rows of each block"));
   const late = lane("Late rows, by the time when they came", chart("Late rows"));
   const lanes = [evidence, rows, late];
@@ -90,7 +90,7 @@ export function along(name, choose) {
     const each = Number(slider.value);
     if (!held || !held.start.length) return;
     const told = [
-      `${when(held.start[each])}: evidence ${percent(held.evidence[each])} of the alarm line`,
+      `${when(held.start[each])}: evidence ${percent(held.evidence[each])} of the alarm threshold`,
       `${percent(held.volume_evidence[each])} for the number of rows`, count(held.rows[each], "row"),
       `${held.late[each].toLocaleString("en-US")} late`,
     ];
@@ -110,7 +110,7 @@ export function along(name, choose) {
     const top = Math.min(Math.max(LEAST, 1.1 * Math.max(...ticks.evidence, ...ticks.volume_evidence)), MOST);
     draw(evidence.svg, marks(alarms, scale), line("second", ticks, ticks.volume_evidence, scale, top),
       line("first", ticks, ticks.evidence, scale, top), level("limit", 1, top));
-    evidence.svg.setAttribute("aria-label", `Evidence of a change along time: ${percent(ticks.evidence[ticks.evidence.length - 1])} of the alarm line now`);
+    evidence.svg.setAttribute("aria-label", `Evidence of a change along time: ${percent(ticks.evidence[ticks.evidence.length - 1])} of the alarm threshold now`);
     evidence.high.textContent = amount(top);
     limit.style.top = `${100 * (1 - 1 / top)}%`;
     const mostRows = Math.max(...ticks.rows, 1);

@@ -13,8 +13,8 @@ export function verdictOf(status) {
   if (!status.ticks) return `${count(status.rows, "row")} so far, and no block of time is over yet.`;
   if (!status.watching) return `Too early to say: ${count(status.ticks, "block")} are too few to know what is usual.`;
   const evidence = percent(Math.max(status.evidence, status.volume_evidence));
-  if (status.verdict === "changed") return `Changed at ${when(status.since)}. Evidence of another change: ${evidence} of the alarm line.`;
-  return `Same since ${when(status.since)}. Evidence of a change: ${evidence} of the alarm line.`;
+  if (status.verdict === "changed") return `Changed at ${when(status.since)}. Evidence of another change: ${evidence} of the alarm threshold.`;
+  return `Same since ${when(status.since)}. Evidence of a change: ${evidence} of the alarm threshold.`;
 }
 
 function factsOf(status, path) {

@@ -83,7 +83,7 @@ def _when(alarm: Alarm, rules: Rules) -> str:
 
 
 def _size(alarm: Alarm) -> str:
-    line = f"The evidence was {words.times(alarm.evidence)} times the alarm line."
+    line = f"The evidence was {words.times(alarm.evidence)} times the alarm threshold."
     if alarm.kind == "volume":
         rows = f"{words.amount(alarm.mmd)} times as many rows as before" if alarm.mmd > 0 else "no rows"
         return f"{f'From then on there were {rows}' if math.isfinite(alarm.mmd) else 'Before it there were no rows'}. {line}"

@@ -19,7 +19,7 @@ from supersample.report.timeline.view import HistoryView, Mark
 __all__ = ["Drawn", "Plot", "Spark", "course_charts", "evidence_plot", "missing_plot", "rows_plot"]
 
 WIDTH, HEIGHT = 1000, 100
-#: The evidence axis reaches beyond the alarm line by so much, at least and at most; what is higher is cut.
+#: The evidence axis reaches beyond the alarm threshold by so much, at least and at most; what is higher is cut.
 _LEAST_TOP, _MOST_TOP = 1.25, 2.0
 #: The least width of the interval of a change.
 _NARROW = 3.0
@@ -51,7 +51,7 @@ class Drawn(NamedTuple):
 
 
 def evidence_plot(view: HistoryView) -> Plot:
-    """Draw the evidence of a change of content and of volume, the alarm line, and the changes."""
+    """Draw the evidence of a change of content and of volume, the alarm threshold, and the changes."""
     evidence, volume = view.overview.evidence, view.overview.volume
     most = max((float(each.values.max(initial=0.0)) for each in (evidence, volume)), default=0.0)
     top = min(max(_LEAST_TOP, 1.1 * most), _MOST_TOP)
@@ -62,8 +62,10 @@ def evidence_plot(view: HistoryView) -> Plot:
         + f'<path class="first" d="{_line(_levels(evidence, top))}"/>'
         + f'<path class="limit" d="M0 {line:.1f}H{WIDTH}"/>'
     )
-    last = f"{words.percent(float(evidence.values[-1]))} of the line at the end" if evidence.values.size else "no block closed"
-    label = f"Evidence of a change along time, with the alarm line: {last}; {words.count(len(view.marks), 'change')} marked"
+    size = evidence.values.size
+    last = f"{words.percent(float(evidence.values[-1]))} of the threshold at the end" if size else "no block closed"
+    marked = f"{words.count(len(view.marks), 'change')} marked"
+    label = f"Evidence of a change along time, with the alarm threshold: {last}; {marked}"
     return Plot(_svg(body, label), "0", words.amount(top), line)
 
 

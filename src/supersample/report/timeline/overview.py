@@ -29,7 +29,7 @@ class Steps:
 class Overview:
     """What is drawn along the whole axis.
 
-    evidence, volume: over the line at which an alarm is raised. rows: those of a block that came in time. n_together: how many
+    evidence, volume: over the alarm threshold. rows: those of a block that came in time. n_together: how many
     blocks share a value of these, at most; of evidence it is the largest of theirs, of rows the mean.
     """
 

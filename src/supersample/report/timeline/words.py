@@ -19,7 +19,7 @@ _LONGEST = 160
 class Standing:
     """How a history stands: its rules, where its blocks begin and end, its alarms, and the evidence since the last one.
 
-    evidence, volume: after the last closed block with rows, over the line of an alarm. looking: whether there is such a line
+    evidence, volume: after the last closed block with rows, over the alarm threshold. looking: whether there is a threshold
     yet. n_closed: blocks that were closed.
     """
 
@@ -51,13 +51,10 @@ def since(of: Standing) -> str:
         return "Nothing was looked for yet: there are too few rows to say how much they vary by chance."
     if of.evidence >= 1.0:
         return "It was noticed with the last block that was closed."
-    volume = f", that of another number of rows at {percent(of.volume)} of its own" if of.rules.volume else ""
+    volume = f", that of a change in the number of rows at {percent(of.volume)} of its own threshold" if of.rules.volume else ""
     if not of.alarms:
-        return f"The evidence of one stands at {percent(of.evidence)} of the line at which an alarm is raised{volume}."
-    return (
-        f"No change since: the evidence of another one stands at {percent(of.evidence)} of the line at which an alarm is "
-        f"raised{volume}."
-    )
+        return f"The evidence of a change is at {percent(of.evidence)} of the alarm threshold{volume}."
+    return f"No change since: the evidence of another change is at {percent(of.evidence)} of the alarm threshold{volume}."
 
 
 def promise(rules: Rules) -> str:

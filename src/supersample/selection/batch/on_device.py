@@ -88,7 +88,7 @@ class _Lying:
         return self.home.xp.where(self.home.array(barred), -np.inf * self.home.xp.ones_like(values), values)
 
     def z_of(self, indices: Indices, rows: Floats) -> Floats:
-        """Return z of chosen candidates anew, in float64: those of all candidates are rounded."""
+        """Return z of the chosen candidates, computed again in float64: those of all candidates are rounded."""
         return self.embed(rows)[0]  # type: ignore[attr-defined, no-any-return]
 
 
