@@ -146,6 +146,27 @@ def test_a_history_that_is_older_than_its_database_is_refused(opened, tmp_path):
         opened()
 
 
+def test_what_cannot_be_opened_is_closed(opened, tmp_path, monkeypatch):
+    """Python 3.13 warns about connections that nobody has closed; earlier ones keep the file open."""
+    connect, connections = sqlite3.connect, []
+
+    def connected(*arguments, **settings):
+        connections.append(connect(*arguments, **settings))
+        return connections[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", connected)
+    with pytest.raises(InputError, match="every must be"):
+        opened(every="soon")
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "stream.sqlite").write_bytes(b"no database" * 100)
+    with pytest.raises(InputError, match="not a database"):
+        opened("other")
+    assert len(connections) == 4
+    for each in connections:
+        with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
+            each.execute("SELECT 1")
+
+
 def test_two_processes_do_not_share_a_stream(opened):
     opened()
     with pytest.raises(InputError, match="in use by another run"):

@@ -3,7 +3,7 @@
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,15 +47,18 @@ class Database:
         self._lock, self._reading = threading.Lock(), threading.Lock()
         self._path = path
         try:
-            self._connection, self._reader = (
-                sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=10.0) for _ in range(2)
-            )
-            self._prepare()
+            with ExitStack() as opened:
+                self._connection, self._reader = (opened.enter_context(closing(self._connected())) for _ in range(2))
+                self._prepare()
+                self._opened = opened.pop_all()
         except sqlite3.Error as error:
             raise InputError(
                 f"folder must hold the database of a stream that can be opened, got {str(path)!r}: {error}; restore it from a "
                 f"backup, or choose a new folder"
             ) from error
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path, isolation_level=None, check_same_thread=False, timeout=10.0)
 
     def _prepare(self) -> None:
         run = self._connection.execute
@@ -99,5 +102,4 @@ class Database:
     def close(self) -> None:
         """Close the file; what was committed is in it."""
         with self._lock, self._reading, suppress(sqlite3.Error):
-            self._reader.close()
-            self._connection.close()
+            self._opened.close()

@@ -5,7 +5,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any
 
@@ -50,13 +50,10 @@ class Stream:
         self.settings, self.limits = settings, limits
         self._changed, self._outgoing = changed, outgoing
         folder.mkdir(parents=True, exist_ok=True)
-        self._lock = exclusive_lock(folder / "stream", "folder")
-        self._lock.__enter__()
-        try:
-            self._open(folder)
-        except BaseException:
-            self._lock.__exit__(None, None, None)
-            raise
+        with ExitStack() as held:
+            held.enter_context(exclusive_lock(folder / "stream", "folder"))
+            self._open(folder, held)
+            self._held = held.pop_all()
         self._waiting: list[Waiting] = []
         self._rows = self._bytes = 0
         #: Sources of which a batch could not be kept: what comes after it must not be, before the source goes back to it.
@@ -68,7 +65,7 @@ class Stream:
         self._not_taken = self._not_saved = ""
         self._thread = threading.Thread(target=self._run, name=f"stream {self.name}", daemon=True)
 
-    def _open(self, folder: Path) -> None:
+    def _open(self, folder: Path, held: ExitStack) -> None:
         arguments = dict(self.settings.history)
         private = bool(arguments.get("redact"))
         if private and "like" not in arguments:
@@ -77,6 +74,7 @@ class Stream:
                 f"their values would be kept; summarize some rows first, and name that summary"
             )
         self.database = Database(folder / "stream.sqlite")
+        held.callback(self.database.close)
         with self.database.transaction() as run:  # a stream that was killed before its first save starts again from one seed
             run.execute("INSERT OR IGNORE INTO facts VALUES ('seed', ?)", (str(secrets.randbits(63)),))
         arguments.setdefault("random_state", int(self.database.fact("seed") or 0))
@@ -150,8 +148,7 @@ class Stream:
 
     def close(self) -> None:
         """Close the files; nothing can be asked after that."""
-        self.database.close()
-        self._lock.__exit__(None, None, None)
+        self._held.close()
 
     def schema(self) -> pa.Schema | None:
         """Return the columns of the rows seen so far, None if there are none."""
