@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import IO, Any, TypeAlias
 
 from supersample import errors
-from supersample._stored import foreign_modules
+from supersample._stored import UnknownNameError, foreign_modules
 from supersample._threads import n_workers
 from supersample._validation import check_count
 from supersample.errors import InputError, SupersampleError
@@ -257,6 +257,12 @@ def _answer(pipe: IO[bytes], child: "subprocess.Popen[bytes]") -> bytes:
             f"a worker process ended before its work was done, with exit code {child.wait()}, as it does if the machine runs "
             f"out of memory; nothing was returned; run again with a smaller n_jobs"
         ) from None
+    if told["unknown"]:
+        reason = "; ".join(told["lost"]) or "a script or notebook registered it itself"
+        raise InputError(
+            f"n_jobs must be 1 or left out here: other processes do not have what is registered as {told['unknown']!r} "
+            f"({reason}); register it in a module that can be imported, and import that"
+        )
     kind: type[SupersampleError] = getattr(errors, told["kind"], InputError)
     raise kind(told["message"])
 
@@ -283,24 +289,40 @@ def serve() -> None:
     with suppress(_LostError):
         while True:
             head = json.loads(_received(asked) or b"")
+            lost = _imported(head["modules"])
             try:
                 result = _called(head, asked)
             except _LostError:
                 return
             except BaseException as error:
-                told = {"kind": type(error).__name__, "message": str(error)}
+                told = {"kind": type(error).__name__, "message": str(error), "unknown": _unknown_name(error), "lost": lost}
                 if not isinstance(error, SupersampleError):
-                    told = {"kind": "InputError", "message": f"a worker process failed: {type(error).__name__}: {error}"}
+                    told |= {"kind": "InputError", "message": f"a worker process failed: {type(error).__name__}: {error}"}
                 answers.write(_LENGTH.pack(_ERROR))
                 _send(answers, json.dumps(told).encode())
                 return
             _send(answers, result)
 
 
-def _called(head: Mapping[str, Any], pipe: IO[bytes]) -> bytes:
-    for name in head["modules"]:  # they register kernels, maps and column types of the user's own
-        with suppress(ImportError):
+def _imported(modules: Iterable[str]) -> list[str]:
+    """Import modules that register kernels, maps and column types of the user's own; return why some could not be."""
+    lost = []
+    for name in modules:
+        try:
             import_module(name)
+        except Exception as error:
+            lost.append(f"module {name} cannot be imported there: {type(error).__name__}: {error}")
+    return lost
+
+
+def _unknown_name(error: BaseException | None) -> str:
+    """Return the name that no class was registered under, if that is what caused an error."""
+    while error is not None and not isinstance(error, UnknownNameError):
+        error = error.__cause__ or error.__context__
+    return "" if error is None else str(error.args[0])
+
+
+def _called(head: Mapping[str, Any], pipe: IO[bytes]) -> bytes:
     frames = _frames(pipe)
     result = _function(head["function"])(frames, **head["arguments"])
     for _ in frames:  # what the function did not ask for

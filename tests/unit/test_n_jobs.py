@@ -255,6 +255,68 @@ def test_errors_of_workers_keep_their_kind():
     assert issubclass(MismatchError, ValueError)
 
 
+OWN_KERNEL = """
+import numpy as np
+import supersample as ss
+from supersample import _reducing
+
+_reducing._NARROW_ROWS = _reducing._WIDE_ROWS = 4_096
+
+{define}
+
+ss.summarize(np.random.default_rng(0).normal(size=(20_000, 2)), 10, 0, kernel="rational", random_state=0, n_jobs=2)
+"""
+KERNEL = """
+import os
+from dataclasses import dataclass
+import numpy as np
+import supersample as ss
+{more}
+
+@ss.kernels.register("rational", alpha=float)
+@dataclass(frozen=True)
+class Rational(ss.kernels.Radial):
+    alpha: float = 2.0
+
+    @property
+    def identity(self):
+        return {{**super().identity, "alpha": self.alpha}}
+
+    def profile(self, distances):
+        np.power(1.0 + distances / (2.0 * self.alpha), -self.alpha, out=distances)
+
+    def spread(self, uniforms):
+        return np.sqrt(2.0 * uniforms[:, 0] / self.alpha)
+"""
+
+
+def run_with_kernel(folder, define):
+    """Run a script that uses a kernel of its own with two workers; return its exit status and what it said."""
+    run = subprocess.run([sys.executable, "-c", OWN_KERNEL.format(define=define)], cwd=folder, capture_output=True, text=True)
+    return run.returncode, run.stderr
+
+
+def test_a_kernel_registered_by_a_module_is_known_to_workers(tmp_path):
+    (tmp_path / "mine.py").write_text(KERNEL.format(more=""))
+    status, error = run_with_kernel(tmp_path, "import mine")
+    assert status == 0, error
+
+
+def test_a_kernel_registered_by_the_script_itself_is_refused_with_workers(tmp_path):
+    status, error = run_with_kernel(tmp_path, KERNEL.format(more=""))
+    assert status == 1
+    assert "n_jobs must be 1 or left out here: other processes do not have what is registered as 'rational'" in error
+    assert "(a script or notebook registered it itself); register it in a module that can be imported" in error
+
+
+def test_why_a_module_cannot_be_imported_by_workers_is_said(tmp_path):
+    only_here = 'if "HERE" not in os.environ: raise ImportError("not here")'
+    (tmp_path / "mine.py").write_text(KERNEL.format(more=only_here))
+    status, error = run_with_kernel(tmp_path, "import os; os.environ['HERE'] = '1'; import mine; del os.environ['HERE']")
+    assert status == 1
+    assert "(module mine cannot be imported there: ImportError: not here)" in error
+
+
 SCRIPT = """
 from pathlib import Path
 import numpy as np
@@ -273,7 +335,7 @@ ss.summarize(X, 50, 5, random_state=0, n_jobs=2, progress=tell)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="children are listed by /proc")
-@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGKILL])
+@pytest.mark.parametrize("sent", ["SIGINT", "SIGKILL"])
 def test_no_worker_outlives_an_interrupted_or_killed_parent(sent):
     run = subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(SCRIPT)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -283,11 +345,11 @@ def test_no_worker_outlives_an_interrupted_or_killed_parent(sent):
         assert line.startswith("working"), run.stderr.read()
         children = [int(each) for each in line.split()[1:]]
         assert children
-        run.send_signal(sent)
+        run.send_signal(getattr(signal, sent))
         run.stdout.close()
         error = run.stderr.read()  # ends when no process holds it any more, workers included
     assert run.returncode != 0
-    assert sent != signal.SIGINT or "KeyboardInterrupt" in error
+    assert sent != "SIGINT" or "KeyboardInterrupt" in error
     assert not any(map(_is_alive, children))
 
 
