@@ -22,7 +22,7 @@ def is_duration(value: Any) -> bool:
 
 
 def seconds_of(value: Any, name: str) -> float:
-    """Return a duration in seconds; refuse what is none, or not positive.
+    """Return a duration in seconds; refuse what is not a duration, or not positive.
 
     >>> seconds_of("15m", "every"), seconds_of(timedelta(hours=1), "every")
     (900.0, 3600.0)

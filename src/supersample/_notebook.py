@@ -1,4 +1,4 @@
-"""How a result is shown in a notebook: the one door from every layer to `report.notebook`, which is the last of them."""
+"""How a result is shown in a notebook: every layer calls `report.notebook`, the last layer, through this module."""
 
 import importlib
 

@@ -245,7 +245,7 @@ def _send(pipe: IO[bytes], frame: Frame | None) -> None:
 
 
 def _answer(pipe: IO[bytes], child: "subprocess.Popen[bytes]") -> bytes:
-    """Return what a worker answers; raise the error that it tells."""
+    """Return the answer of a worker; raise the error that it sends."""
     try:
         head = pipe.read(_LENGTH.size)
         failed = head == _LENGTH.pack(_ERROR)

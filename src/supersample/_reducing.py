@@ -1,4 +1,4 @@
-"""Parts of one whole, each worked on by some worker, and merged in the shape of one tree whoever is ready first."""
+"""Parts worked on by several workers, and merged in the order of one fixed tree, whichever part is ready first."""
 
 from collections import deque
 from collections.abc import Callable, Sequence

@@ -172,7 +172,7 @@ def _as_real(array: npt.NDArray[Any], name: str) -> Points:
             return array.astype(np.float64)
         except (OverflowError, TypeError, ValueError) as error:
             raise InputTypeError(
-                f"{name} must hold numbers, got dtype object with an entry that is none ({error}); encode text and "
+                f"{name} must hold numbers, got dtype object with an entry that is not a number ({error}); encode text and "
                 f"categories as numbers first"
             ) from error
     if kind not in "biuf":

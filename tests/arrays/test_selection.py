@@ -74,11 +74,11 @@ def test_the_median_bandwidth_is_the_same(lying):
 def test_a_selection_goes_on_where_it_lies(lying, method):
     x, select = rows(), getattr(ss, method)
     whole = select(lying.put(x), 10, kernel=KERNEL)
-    begun = select(lying.put(x), 4, kernel=KERNEL)
-    gone_on = select(lying.put(x), 10, kernel=KERNEL, resume=begun)
-    np.testing.assert_array_equal(lying.back(gone_on.indices), lying.back(whole.indices))
+    first = select(lying.put(x), 4, kernel=KERNEL)
+    continued = select(lying.put(x), 10, kernel=KERNEL, resume=first)
+    np.testing.assert_array_equal(lying.back(continued.indices), lying.back(whole.indices))
     with pytest.raises(ss.errors.MismatchError, match="resume must lie where the candidates do"):
-        select(x, 10, kernel=KERNEL, resume=begun)
+        select(x, 10, kernel=KERNEL, resume=first)
 
 
 def test_a_target_by_features(lying):

@@ -53,7 +53,7 @@ def test_the_best_of_all_sets_is_left_alone():
 
 
 def test_many_points_of_a_smooth_kernel():
-    """K is nearly singular here; the path is computed afresh, so that an error in the updates would show."""
+    """K is nearly singular here; the path is computed again from the start, so that an error in the updates would show."""
     pool = MIXTURE.sample(1_500, 4)
     greedy = ss.sbq(pool, 60, target=MIXTURE, kernel=Gaussian(0.8))
     found = ss.sbq(pool, 60, target=MIXTURE, kernel=Gaussian(0.8), exchange=True)

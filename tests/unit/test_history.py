@@ -341,7 +341,7 @@ BAD = [
     (lambda: ss.History("when", "1h", guarantee="sure"), "guarantee must be one of"),
     (lambda: ss.History("when", "1h", at_least=3.0), "at_least must"),
     (lambda: ss.History("when", "1h", lateness="-1h"), "lateness must be"),
-    (lambda: ss.History("when", "1h", half_life="1d"), "'half_life' is none that it can use"),
+    (lambda: ss.History("when", "1h", half_life="1d"), "cannot use 'half_life'"),
     (lambda: ss.History("when", "1h", prototype=3), "prototypes"),
     (lambda: ss.History("wen", "1h").update(rows(10)), "did you mean 'when'"),
     (lambda: ss.History("value", "1h").update(rows(10)), "every must be a number where time names a column of type double"),

@@ -1,4 +1,4 @@
-"""Histories in a folder: saved, loaded, gone on with, killed, damaged."""
+"""Histories in a folder: saved, loaded, continued, killed, damaged."""
 
 import shutil
 import signal

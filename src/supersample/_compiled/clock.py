@@ -1,4 +1,4 @@
-"""The clock of a stream, which no single row can put wrong, and weights of rows that lose half of it with each half-life."""
+"""The clock of a stream, which one wrong time cannot move far, and row weights that halve with each half-life."""
 
 import math
 

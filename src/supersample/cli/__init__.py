@@ -1,4 +1,4 @@
-"""The command line: summarize, compare, history, merge, show, report, demo."""
+"""The command line: summarize, compare, history, watch, merge, show, report, demo."""
 
 # These modules are there when Python starts: no file is read, and no import interrupted, before Ctrl-C is handled.
 import _signal  # type: ignore[import-not-found]

@@ -96,7 +96,7 @@ def circular_ensemble(
 
 
 def check_norm(norm: object) -> float:
-    """Return the order of a norm over frequencies; refuse what is none."""
+    """Return the order of a norm over frequencies; refuse one that is invalid."""
     if isinstance(norm, bool) or not isinstance(norm, int | float | np.integer | np.floating) or not norm >= 1:
         raise InputError(f"norm must be a number of at least 1, or inf, got {norm!r}")
     return float(norm)

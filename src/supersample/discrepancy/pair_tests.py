@@ -65,7 +65,7 @@ def compare_pairs(
     column's mean is larger than that of independent rows. groups: pairs of columns of the same group are not looked at.
 
     The factor of a product is taken to be the smaller one of its columns: it is so for copies of rows, and no more for normal
-    series, whose products forget faster than they do. Each side has its own
+    series, whose products are dependent over shorter distances than the series themselves. Each side has its own
     means and spreads, so that these change no correlation. The variance of a correlation is that of its influence on single
     rows, a b - r (a^2 + b^2) / 2 for standardised a and b, the larger one of its side and of both, so that no distribution is
     assumed. Columns that hardly vary on a side, a few rows apart, are left out: a few rows say nothing of a correlation.

@@ -204,7 +204,7 @@ class MeanEmbedding:
             if clock is not None and clock.by_time:
                 raise InputError("time must be given with every batch, since half_life is one of time; pass one time a row")
         elif clock is None or not clock.by_time:
-            raise InputError("time must be left out: it is of use only with half_life, and if the first batch had it")
+            raise InputError("time must be left out: only half_life uses it, and only if the first batch had it")
         return clock
 
     def _require_same_map(self, other: "MeanEmbedding") -> None:

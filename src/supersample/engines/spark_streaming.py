@@ -109,7 +109,7 @@ class SparkSink:
             frame.unpersist()
 
     def _told(self, history: History, n_alarms: int) -> None:
-        """Tell alarms; Spark repeats an epoch whose function failed, so each is told at least once."""
+        """Call on_alarm with each new alarm; Spark repeats an epoch whose function failed, so each arrives at least once."""
         if self._on_alarm is not None:
             for alarm in history.alarms[n_alarms:]:
                 self._on_alarm(alarm)
@@ -131,7 +131,7 @@ def spark_sink(
     query may write to a folder, and always from the same checkpoint.
 
     folder: where the history is kept, on a disk of the driver. time, every, options: as for `History`.
-    on_alarm: called with each new Alarm once it is saved; if it raises, the query fails and tells the alarm again.
+    on_alarm: called with each new Alarm once it is saved; if it raises, the query fails, and Spark repeats the epoch.
     collect_rows: the driver takes micro-batches of up to so many rows itself; the workers make blocks of larger ones.
     new_checkpoint: go on with a history that another checkpoint belongs to; all rows that come are counted.
     """

@@ -1,4 +1,4 @@
-"""Whether a history follows a cycle of a day or a week that nobody told it of.
+"""Whether the rows of a history follow a cycle of a day or a week that its season does not cover.
 
 Without `season=`, a cycle is a change every morning, or it makes rows look dependent and hides true changes. So blocks one
 period apart are compared with blocks that stand elsewhere in it: half a day for a day, three days for a week, which a daily

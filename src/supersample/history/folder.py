@@ -241,7 +241,7 @@ def _file(folder: Path, name: Any, kind: str) -> Contents:
     """Return a file that the main one names; no name leads out of the folder."""
     parts = name.split("/") if isinstance(name, str) else []
     fits = len(parts) == 2 and parts[0] == kind and parts[1].removesuffix(".ss").isalnum()
-    require(fits, "it names a file that is none of its own")
+    require(fits, "it names a file that it did not write")
     return from_bytes(read_file(folder / kind / parts[1], "path"), name)
 
 

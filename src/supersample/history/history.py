@@ -382,7 +382,7 @@ def _options(given: dict[str, Any]) -> Options:
     for name in given:
         if name not in known or name in ("time", "half_life", "target"):
             told = did_you_mean(name, list(known))
-            raise InputTypeError(f"History takes the options of summarize, and {name!r} is none that it can use{told}")
+            raise InputTypeError(f"History takes the options of summarize, and cannot use {name!r}{told}")
     return Options.of(known | given)
 
 

@@ -176,7 +176,7 @@ def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], fo
 
 
 def _moment(starts: Floats, ticks: int, every: float) -> float:
-    """Return when the latest so many ticks began; if it is none of them, when the last one ended."""
+    """Return when the latest so many ticks began; with 0 of them, when the last one ended."""
     return float(starts[max(-ticks, -len(starts))]) if ticks else float(starts[-1]) + every
 
 

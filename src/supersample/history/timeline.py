@@ -238,7 +238,7 @@ def _with_late(state: Timeline, number: int, rows: pa.RecordBatch) -> Timeline:
 def closed_before(state: Timeline, since: int, number: int) -> Timeline:
     """Close all blocks before a number, and look whether something changed."""
     every, opened = state.rules.every, dict(state.open)
-    if not state.ticks.starts.size:  # blocks before the first row are none without rows
+    if not state.ticks.starts.size:  # without a row, no block precedes the first row
         since = max(since, min(opened, default=number))
     for each in _numbers(opened, since, number, volume=state.rules.volume):
         held = opened.pop(each, None)

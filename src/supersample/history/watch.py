@@ -249,7 +249,7 @@ def _looked(state: Watch, sample: Sample, seed: Seed) -> Watch:
 
 
 def _forgotten(state: Watch) -> Watch:
-    """Return the watch without what it knows of dependence."""
+    """Return the watch without its estimate of dependence."""
     names = ("squares", "counts", "held", "busy")
     return replace(state, **{name: np.zeros_like(getattr(state, name)) for name in names})
 

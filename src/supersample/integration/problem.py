@@ -1,4 +1,4 @@
-"""What an integral is of: measure, priors, candidates; and checks that a later call means the same."""
+"""An integral's problem: measure, priors and candidates; and the check that a later call is about the same problem."""
 
 import hashlib
 import json
@@ -34,9 +34,9 @@ _SMOOTHNESS = (2.5, 1.5, 0.5)
 _WIDTHS = tuple(2.0**power for power in range(-4, 4))
 #: Ratios of the variance of unknown noise to the square of the amplitude.
 _RATIOS = tuple(10.0**power for power in range(-8, 2))
-#: The same where nobody said that there is noise: coarser, since there are 32 kernels for each.
+#: The same where `noise` was not given: coarser, since there are 32 kernels for each.
 _POSSIBLE = _RATIOS[::2]
-#: Probability that there is none, if nobody said so.
+#: Probability of no noise where `noise` was not given.
 _QUIET = 0.5
 #: Amplitudes beside known noise, in standard deviations of the values.
 _AMPLITUDES = tuple(2.0**power for power in range(-5, 4))

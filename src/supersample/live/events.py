@@ -1,4 +1,4 @@
-"""News for those who listen: which streams have changed since they were last told. Nothing piles up, however slow they are."""
+"""Events for listeners: the streams that changed since the last event. A slow listener makes no queue grow."""
 
 import asyncio
 import threading

@@ -64,7 +64,7 @@ class Body:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A line of the registry. gives: a schema of JSON, or a media type that is none. statuses: those beside 200, and why."""
+    """A line of the registry. gives: a schema of JSON, or a media type other than JSON. statuses: those beside 200, and why."""
 
     method: Literal["GET", "POST"]
     path: str

@@ -1,4 +1,4 @@
-"""What is neither rows nor knowledge: health, metrics, news, the description, logging in, and the page."""
+"""Every path but those of rows and results: health, metrics, events, the API description, login, and the page."""
 
 import json
 from collections.abc import AsyncIterator

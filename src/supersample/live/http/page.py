@@ -43,7 +43,7 @@ async def _file(asked: Asked) -> Response:
 
 
 def shell(*, wrong: bool = False) -> str:
-    """Return the page without anything in it; its script asks who is there. wrong: a token was given that is none."""
+    """Return the page without anything in it; its script asks for the user's rights. wrong: an invalid token was given."""
     text = _own("page.html").decode()
     return text.replace(f"{_WRONG}</p>", f"{_WRONG}That is no token for reading.</p>") if wrong else text
 

@@ -62,7 +62,7 @@ class Guard:
         host = request.headers.get("host", "")
         name = _name_of(host)
         if name is None or not (self._any_host or name in self._hosts):
-            return "the Host of the request is none that this service answers to; see allowed_hosts"
+            return "the Host of the request is not one that this service answers to; see allowed_hosts"
         origin = request.headers.get("origin")
         if origin is not None:
             parts = urlsplit(origin) if origin.isascii() else None

@@ -1,4 +1,4 @@
-"""The web server: uvicorn with limits, and with patience that ends."""
+"""The web server: uvicorn with limits on connections and on waiting."""
 
 import asyncio
 import logging

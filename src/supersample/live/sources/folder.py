@@ -96,7 +96,7 @@ class Folder:
 
 
 def _kind(path: Path) -> tuple[str, str]:
-    """Return format and compression of a file, by its name; the format is empty if it is none of ours."""
+    """Return format and compression of a file, by its name; the format is empty if it is not one that can be read."""
     encoding = _ENCODINGS.get(path.suffix.lower(), "")
     return _FORMATS.get(Path(path.stem).suffix.lower() if encoding else path.suffix.lower(), ""), encoding
 

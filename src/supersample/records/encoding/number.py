@@ -78,7 +78,7 @@ class Number(ColumnType):
         return is_numeric(kind) or bool(pa.types.is_duration(kind))
 
     def check_values(self) -> None:
-        """Refuse a scale that is none."""
+        """Refuse a scale that is invalid."""
         numbers = np.array([self.centre, self.scale, self.furthest], dtype=np.float64)
         shaped = 0 < self.furthest <= FURTHEST if self.knee is None else 0 < self.knee < self.furthest <= _COMPRESSED
         if not (self.scale > 0 and shaped and bool(np.isfinite(numbers).all())):

@@ -31,7 +31,7 @@ _BETWEEN = r"[^\p{L}\p{M}\p{N}\p{So}]+"
 _HASHED = 2**22
 #: Texts that are taken apart at a time, in bytes, so that long ones do not fill the memory.
 _BYTES = 1 << 20
-#: The projections of words and of n-grams differ, lest the word "late" and a part of "chocolate" be alike.
+#: The projections of words and of n-grams differ, so that the word "late" and a part of "chocolate" are not alike.
 _WORD_SEED, _PART_SEED = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 
 #: Vectors of words that were met, and how many at most: they take 20 MB.

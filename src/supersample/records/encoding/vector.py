@@ -64,7 +64,7 @@ class Vector(ColumnType):
         return is_list(kind) and is_number(kind.value_type)
 
     def check_values(self) -> None:
-        """Refuse a scale that is none."""
+        """Refuse a scale that is invalid."""
         numbers = np.array([*self.centre, self.scale], dtype=np.float64)
         if not (self.scale > 0 and self.centre and bool(np.isfinite(numbers).all())):
             raise InputError(f"column {self.name!r} must have a finite centre and a positive scale")

@@ -65,7 +65,7 @@ def numbers_in(texts: pa.Array, form: str) -> pa.Array:
 
 
 def recognise_numbers(texts: pa.Array, counts: npt.NDArray[np.int64], least: float) -> tuple[str, str, str] | None:
-    """Return the form of a column of numbers, its most frequent unit, and a note; None if it is none.
+    """Return the form of a column of numbers, its most frequent unit, and a note; None if the column holds no numbers.
 
     texts, counts: the distinct values, and how many rows have each; least: the share of rows that must parse.
     """
@@ -127,7 +127,7 @@ def _parts(texts: pa.Array) -> dict[str, pa.Array]:
 
 
 def _numbers(parts: dict[str, pa.Array], decimal: str) -> pa.Array:
-    """Return the numbers under a decimal mark, null where a text is none."""
+    """Return the numbers under a decimal mark, null where a text is not a number."""
     body = parts["body"]
     fits = pc.match_substring_regex(body, pattern=_PATTERNS[decimal])
     plain = pc.replace_substring_regex(body, pattern=f"[^0-9eE+{decimal}-]", replacement="")

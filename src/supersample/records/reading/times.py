@@ -62,7 +62,7 @@ def times_in(texts: pa.Array, form: str) -> pa.Array:
 
 
 def recognise_times(texts: pa.Array, counts: Integers, least: float) -> tuple[str, str] | None:
-    """Return the form of a column of times, and a note; None if it is none.
+    """Return the form of a column of times, and a note; None if the column holds no times.
 
     texts, counts: the distinct values, and how many rows have each; least: the share of rows that must parse.
     """

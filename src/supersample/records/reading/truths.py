@@ -23,7 +23,7 @@ _ENOUGH_ALIKE = 20
 
 
 def truths_in(texts: pa.Array, form: str) -> pa.Array:
-    """Return tidied texts as booleans, null where they are none of the form's words."""
+    """Return tidied texts as booleans, null where a text is not one of the form's words."""
     yes, no = (pc.is_in(pc.utf8_lower(texts), value_set=pa.array(words, pa.large_string())) for words in _WORDS[form])
     return pc.if_else(pc.or_(yes, no), yes, pa.scalar(None, pa.bool_()))
 

@@ -17,12 +17,12 @@ __all__ = ["Foresight"]
 
 #: Columns at a time, and the number of values that they hold.
 _MOST, _LEAST, _VALUES = 16, 4, 1 << 22
-#: Candidates that lead by the sketch, among which the choice is foretold.
+#: Candidates that lead by the sketch, among which the next choices are guessed.
 _LEADERS = 48
 
 
 class Foresight:
-    """Columns for herding, some of them ahead of their time: O(N) memory for each of at most 16, and 64 N for the sketch."""
+    """Columns for herding, some computed early: O(N) memory for each of at most 16, and 64 N for the sketch."""
 
     def __init__(self, columns: Columns, z: Floats, diagonal: Floats, *, replace: bool) -> None:
         """Sketch the candidates. replace: one may be chosen again."""

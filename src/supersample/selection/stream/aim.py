@@ -1,4 +1,4 @@
-"""What a stream is to match in place of itself: another distribution, as rows, mean features and held-out mean features."""
+"""The target of a stream that is to match another distribution: its rows, mean features and held-out mean features."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
