@@ -267,6 +267,31 @@ def test_a_panel_of_ones_own_is_on_the_page_with_its_data(tmp_path, monkeypatch)
     assert "<p>80 rows, 3 columns</p>" in written
 
 
+def test_a_selection_rule_of_ones_own_gets_weights_path_and_resume():
+    """What CONTRIBUTING says of a selection rule: a function that builds candidates, picks, and calls `assemble`."""
+    from supersample._random import as_seed
+    from supersample.selection.batch.assemble import assemble, begin
+    from supersample.selection.batch.candidates import build
+
+    def farthest(candidates, m, *, resume=None):
+        """Take the row of the highest mean similarity, then always the one that is least similar to those taken."""
+        space = build(candidates, None, "gaussian", "median", None, as_seed(0))
+        count, chosen = begin(space, m, resume, refine=False, replace=False)
+        while len(chosen) < count:
+            near = space.gram(space.points, chosen.points).max(axis=1) if len(chosen) else -space.z
+            best = int(np.argmin(near))
+            chosen.add(space, best, space.row(best))
+        return assemble(space, chosen, "uniform", candidates, as_seed(0))
+
+    rows = np.random.default_rng(0).normal(size=(60, 2))
+    found = farthest(rows, 6)
+    resumed = farthest(rows, 6, resume=farthest(rows, 2))
+    kernel = ss.kernels.Gaussian(found.kernel.bandwidth)
+    np.testing.assert_array_equal(resumed.indices, found.indices)
+    assert len(set(found.indices.tolist())) == 6
+    np.testing.assert_allclose(found.mmd[-1] ** 2, ss.mmd2(found.points, rows, kernel=kernel), rtol=1e-9)
+
+
 def test_a_command_of_ones_own_is_in_the_list(monkeypatch):
     """What CONTRIBUTING says of a command: a file with a function of its name, and a line in the list."""
     import types
