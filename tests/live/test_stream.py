@@ -1,19 +1,27 @@
 """A stream: what is acknowledged is counted once, whatever is restarted, repeated or refused."""
 
+import re
 import sqlite3
 
 import pyarrow as pa
 import pytest
 
+import supersample as ss
 from live_rows import close, is_history_of, rows
+from live_services import client_of, running, settings_of
 from supersample import History
 from supersample.errors import InputError
 from supersample.live.batch import Batch, FullError, RefusedError, Unread
-from supersample.live.settings import Limits
+from supersample.live.settings import Limits, StreamSettings
 
 
 def take(stream, number, **more):
     return stream.take(Batch(f"batch-{number}", rows(number), **more))
+
+
+def files_with(text, folder):
+    """Return the names of files that hold a text."""
+    return [path.name for path in folder.rglob("*") if path.is_file() and text in path.read_bytes()]
 
 
 def test_acknowledged_rows_are_the_history_of_the_batches_in_their_order(opened):
@@ -174,8 +182,6 @@ def test_two_processes_do_not_share_a_stream(opened):
 
 
 def test_redacted_columns_are_saved_before_they_are_acknowledged_and_never_logged(opened, tmp_path):
-    import supersample as ss
-
     def secret(number):
         return rows(number).append_column("who", pa.array([f"person {each}" for each in range(500)]))
 
@@ -189,7 +195,77 @@ def test_redacted_columns_are_saved_before_they_are_acknowledged_and_never_logge
         assert stream.ledger.counts()["logged_batches"] == 0
         assert History.load(tmp_path / "private" / "history").n_seen == 500 * (number + 1)
     close(stream)
-    assert not any(b"person 7" in path.read_bytes() for path in (tmp_path / "private").rglob("*") if path.is_file())
+    assert files_with(b"person 7", tmp_path) == []
+
+
+def test_a_source_goes_back_before_redacted_rows_that_were_not_saved(opened, monkeypatch):
+    """A batch that is set aside after them has a later position, which must not count without them."""
+    like = ss.summarize(rows(0), redact=["y"], prototypes=5, types={"when": "time"}, random_state=0)
+    stream = opened("private", like=like)
+    stream.start()
+    take(stream, 0, source="log", position=500).result(60)
+    take(stream, 1, source="other", position=7).result(60)
+    with pytest.raises(RefusedError):
+        stream.take(Unread("torn", "no rows", b"x", "other", 8)).result(60)
+    monkeypatch.setattr(stream, "_save", lambda: True)  # as if it had been killed between commit and save
+    take(stream, 2, source="log", position=1_000)
+    with pytest.raises(RefusedError):
+        stream.take(Unread("torn", "no rows", b"x", "log", 1_001)).result(60)
+    close(stream)
+    again = opened("private", like=like)
+    assert again.history.n_seen == 1_000
+    assert again.ledger.positions() == {"log": 500, "other": 8}
+    again.start()
+    assert not take(again, 2, source="log", position=1_000).result(60).repeated
+    assert again.history.n_seen == 1_500
+
+
+@pytest.mark.parametrize("hidden", ["redact", "drop"])
+def test_what_a_summary_hides_is_hidden_by_the_stream_that_is_like_it(opened, tmp_path, hidden):
+    """Neither rows, nor bodies that are set aside, nor reasons quote a hidden column; only the sender sees the whole reason."""
+
+    def secret(number):
+        return rows(number).append_column("who", pa.array([f"person {each}" for each in range(500)]))
+
+    like = ss.summarize(secret(0), prototypes=5, types={"when": "time"}, random_state=0, **{hidden: ["who"]})
+    stream = opened("private", like=like, save_seconds=1e9)
+    stream.start()
+    assert stream.take(Batch("0", secret(0))).result(60).rows == 500
+    unread = Unread("1", "invalid value 'person 7'", b"person 7")
+    misfit = pa.table({"person 7": [1]})  # without a header, values stand where names should
+    odd = secret(2).set_column(1, "x", pa.array(["person 7"] * 500))
+    for given, said, kept in [
+        (unread, "invalid value 'person 7'", "why is not kept"),
+        (Unread("2", "all of it is empty", b"", plain=True), "all of it is empty", "all of it is empty"),
+        (Batch("3", misfit), "person 7", "missing columns: when, x, y.*; columns not seen before: 1"),
+        (Batch("4", odd), "'x' must be of type double", r"columns of another type than before: x \(double\)"),
+    ]:
+        with pytest.raises(RefusedError, match=said) as caught:
+            stream.take(given).result(60)
+        assert re.match(f".*{kept}", caught.value.kept)
+        assert stream.ledger.aside()[0]["reason"] == caught.value.kept
+    assert stream.ledger.counts()["logged_batches"] == (hidden == "drop")
+    assert files_with(b"person", tmp_path) == []  # while it is open, and what is committed stands in the log
+    close(stream)
+    assert files_with(b"person", tmp_path) == []
+
+
+def test_a_body_that_cannot_be_read_is_not_quoted_where_columns_are_hidden(tmp_path):
+    stream = StreamSettings("rides", {"time": "when", "every": "10s", "drop": ["who"]})
+    with running(settings_of(tmp_path, stream)) as service, client_of(service) as client:
+        for body, status in [
+            (b"when,x,who\n2026-03-02 00:00:00,1,2\n", 200),
+            (b"when,x,who\n2026-03-02 00:00:01,person,3\n", 422),
+        ]:
+            answer = client.post("/streams/rides/rows", content=body, headers={"Content-Type": "text/csv"})
+            assert answer.status_code == status
+        assert "person" in answer.json()["error"]
+        client.post("/streams/rides/rows", content=b"[{}]", headers={"Content-Type": "application/x-ndjson"})
+        assert [each["reason"] for each in service.service.streams["rides"].ledger.aside()] == [
+            "the body must be one JSON object a line, got a JSON array; send one object a line",
+            "it cannot be read; why is not kept, since that may quote columns that the stream drops or redacts",
+        ]
+        assert files_with(b"person", tmp_path) == []
 
 
 def test_dropped_columns_are_kept_nowhere(opened, tmp_path):
@@ -200,4 +276,4 @@ def test_dropped_columns_are_kept_nowhere(opened, tmp_path):
         stream.take(Batch("1", pa.table({"y": ["hush hush"]}))).result(60)
     assert stream.schema().names == ["when", "x"]
     close(stream)
-    assert not any(b"hush" in path.read_bytes() for path in (tmp_path / "private").rglob("*") if path.is_file())
+    assert files_with(b"hush", tmp_path) == []

@@ -37,7 +37,8 @@ class Batch:
 class Unread:
     """A batch that could not be read: it is set aside with the reason.
 
-    content: its first bytes, as they came. position: as of `Batch`; the source goes on after it.
+    content: its first bytes, as they came. position: as of `Batch`; the source goes on after it. plain: whether the reason
+    holds nothing of the batch, so that it may be kept where columns are dropped or redacted.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Unread:
     source: str = "http"
     position: Any = None
     received: float = field(default_factory=time.time)
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,15 @@ class Taken:
 
 
 class RefusedError(SupersampleError, ValueError):
-    """The rows of a batch cannot be used; it was set aside, and sending it again will not help."""
+    """The rows of a batch cannot be used; it was set aside, and sending it again will not help.
+
+    kept: the reason as it is kept and told to others than the sender; it lacks what dropped or redacted columns may hold.
+    """
+
+    def __init__(self, message: str, kept: str | None = None) -> None:
+        """Keep both reasons."""
+        super().__init__(message)
+        self.kept = message if kept is None else kept
 
 
 class FullError(SupersampleError, RuntimeError):

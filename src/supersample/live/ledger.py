@@ -57,6 +57,12 @@ class Ledger:
                 "both from the same backup"
             )
         with self._database.transaction() as run:
+            # A position after a batch that was lost would leave its rows out: the source must go back before it.
+            run.execute(
+                "DELETE FROM batches WHERE kind = 'aside' AND EXISTS (SELECT 1 FROM batches AS lost WHERE lost.kind = 'saved' "
+                "AND lost.seq > ? AND lost.seq < batches.seq AND lost.source = batches.source)",
+                (through,),
+            )
             run.execute("DELETE FROM batches WHERE kind = 'saved' AND seq > ?", (through,))
         last = self._database.rows("SELECT MAX(seq) FROM batches")[0][0]
         return max(last or 0, through)

@@ -14,10 +14,14 @@ from supersample.records.sources.base import Batches, sound
 from supersample.records.sources.ipc import ipc_stream_reader
 from supersample.records.sources.text import csv_reader
 
-__all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
+__all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "BodyError", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
 
 
-class OverLimitError(ValueError):
+class BodyError(ValueError):
+    """A body cannot be used; the message quotes nothing of it."""
+
+
+class OverLimitError(BodyError):
     """A body is larger than it may be, once it is read."""
 
 
@@ -46,7 +50,7 @@ def _ndjson(body: bytes, known: pa.Schema | None, _: Bounds) -> Batches:
     if not body.strip():
         return
     if body.lstrip()[:1] == b"[":
-        raise ValueError("the body must be one JSON object a line, got a JSON array; send one object a line")
+        raise BodyError("the body must be one JSON object a line, got a JSON array; send one object a line")
     flat = known if known is not None and not any("." in name for name in known.names) else None
     table = pyarrow.json.read_json(
         pa.BufferReader(body),
@@ -99,7 +103,7 @@ def decoded(body: bytes, form: str, encoding: str, known: pa.Schema | None, boun
     for batch in FORMATS[form].read(plain, known, bounds):
         _check_columns(batch.num_columns, bounds)
         if len(set(batch.schema.names)) < batch.num_columns:
-            raise ValueError("the columns must have different names, and some have the same one")
+            raise BodyError("the columns must have different names, and some have the same one")
         rows, size = rows + batch.num_rows, size + batch.nbytes
         _check_rows(rows, bounds)
         if size > bounds.decoded:
@@ -107,7 +111,7 @@ def decoded(body: bytes, form: str, encoding: str, known: pa.Schema | None, boun
         if batch.num_rows:
             found.append(batch)
     if not found:
-        raise ValueError("the body must hold a row, and holds none")
+        raise BodyError("the body must hold a row, and holds none")
     return pa.Table.from_batches(found)
 
 
@@ -132,7 +136,7 @@ def _gunzipped(body: bytes) -> Iterator[bytes]:
             piece = member.decompress(body, _PIECE)
             body = member.unconsumed_tail
             if not piece and not body and not member.eof:
-                raise ValueError("the gzip data ends too early; send all of it")
+                raise BodyError("the gzip data ends too early; send all of it")
             yield piece
         body = member.unused_data
 

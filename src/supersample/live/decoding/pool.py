@@ -25,12 +25,12 @@ _START = 120.0
 
 
 class DecodingError(SupersampleError, ValueError):
-    """A body could not be decoded; over: since it is larger than it may be."""
+    """A body could not be decoded; over: since it is larger than it may be. plain: whether the message quotes nothing of it."""
 
-    def __init__(self, message: str, *, over: bool = False) -> None:
+    def __init__(self, message: str, *, over: bool = False, plain: bool = True) -> None:
         """Keep the kind."""
         super().__init__(message)
-        self.over = over
+        self.over, self.plain = over, plain
 
 
 class Decoders:
@@ -68,7 +68,7 @@ class Decoders:
             self._free.put(worker)
         if status == "rows":
             return pa.ipc.open_stream(answer).read_all()
-        raise DecodingError(answer.decode(errors="replace"), over=status == "over")
+        raise DecodingError(answer.decode(errors="replace"), over=status == "over", plain=status != "unreadable")
 
     def close(self) -> None:
         """End all processes."""

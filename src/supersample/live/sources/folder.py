@@ -69,12 +69,13 @@ class Folder:
         done[path.name] = about
         last = {"done": dict(done), "within": ["", 0]}
         if changed:
-            yield Unread(batch_id, f"{path.name} changed after it was read; write new rows to a new file", b"", name, last)
+            reason = f"{path.name} changed after it was read; write new rows to a new file"
+            yield Unread(batch_id, reason, b"", name, last, plain=True)
             return
         try:
             table = self._table(path)
         except DecodingError as error:
-            yield Unread(batch_id, f"{path.name}: {error}", b"", name, last)
+            yield Unread(batch_id, f"{path.name}: {error}", b"", name, last, plain=error.plain)
             return
         filled = _kind(path)[0] in _TEXT
         before = {each: known for each, known in done.items() if each != path.name}
