@@ -81,6 +81,14 @@ def test_no_secret_reaches_a_process(decoders, monkeypatch):
     assert b"hush" not in Path(f"/proc/{process_of(decoders).pid}/environ").read_bytes()
 
 
+def test_nothing_is_imported_from_the_current_folder(decoders, tmp_path, monkeypatch):
+    for name in ("pyarrow", "json"):
+        (tmp_path / f"{name}.py").write_text("open('imported', 'w').close()\nraise SystemExit(1)\n")
+    monkeypatch.chdir(tmp_path)
+    assert decoders.decode(body_of(ROWS)[1], "arrow").equals(ROWS)
+    assert not (tmp_path / "imported").exists()
+
+
 def test_after_the_end_nothing_is_decoded(decoders):
     decoders.close()
     with pytest.raises(DecodingError, match="being closed"):

@@ -99,6 +99,18 @@ def test_a_batch_that_was_set_aside_may_come_again_whole(opened):
     assert take(stream, 1).result(60).rows == 500
 
 
+def test_the_name_of_a_file_may_be_no_utf_8(opened):
+    """Python reads such bytes of a name as halves of surrogate pairs, which no database takes."""
+    stream = opened()
+    stream.start()
+    with pytest.raises(RefusedError):
+        stream.take(Unread("a\udcff.csv:1", "a\udcff.csv is damaged", b"x", "log", {"a\udcff.csv": 1})).result(60)
+    assert take(stream, 1).result(60).rows == 500
+    (aside,) = stream.ledger.aside()
+    assert (aside["id"], aside["reason"]) == ("a\\udcff.csv:1", "a\\udcff.csv is damaged")
+    assert stream.ledger.positions() == {"log": {"a\udcff.csv": 1}}
+
+
 def test_the_position_of_a_source_goes_on_with_its_batches_even_those_set_aside(opened):
     stream = opened()
     stream.start()

@@ -109,8 +109,11 @@ class Ledger:
             "INSERT INTO aside (key, id, source, reason, size, content, received) VALUES (?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (key) DO UPDATE SET reason = excluded.reason, size = excluded.size, content = excluded.content, "
             "received = excluded.received, times = times + 1",
-            (key, unread.id, unread.source, unread.reason, len(unread.content), content, unread.received),
-        )
+            (
+                key, _storable(unread.id), unread.source, _storable(unread.reason), len(unread.content), content,
+                unread.received,
+            ),
+        )  # fmt: skip
         run.execute("DELETE FROM aside WHERE number <= (SELECT MAX(number) FROM aside) - ?", (_KEPT_BATCHES,))
         if unread.position is not None:
             run.execute(
@@ -162,6 +165,11 @@ class Ledger:
 
 def _json(position: Any) -> str | None:
     return None if position is None else json.dumps(position)
+
+
+def _storable(text: str) -> str:
+    """Return a text that SQLite takes: names of files may hold bytes that are no UTF-8, which Python reads as surrogates."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _body(table: pa.Table) -> bytes:

@@ -80,7 +80,8 @@ class Decoders:
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         # Arrow's other allocators reserve more than they use, and so run into a limit that is meant for use.
         environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-        command = [sys.executable, "-m", "supersample.live.decoding.worker", str(self._limits.memory)]
+        # -P: nothing is imported from the folder in which the service was started.
+        command = [sys.executable, "-P", "-m", "supersample.live.decoding.worker", str(self._limits.memory)]
         # A session of its own: Ctrl-C is for the service, which ends it when what waits is done.
         worker = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
