@@ -4,14 +4,16 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet as pq
 
+from supersample.live.decoding.measuring import n_leaves, written_out
 from supersample.records.sources.base import Batches, sound
 from supersample.records.sources.ipc import ipc_stream_reader
+from supersample.records.sources.nested import flat_fields
 from supersample.records.sources.text import csv_reader
 
 __all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "BodyError", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
@@ -27,7 +29,7 @@ class OverLimitError(BodyError):
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a body may hold once it is decompressed and decoded."""
+    """What a body may hold once it is decompressed and decoded; columns: those without fields, at any depth."""
 
     decoded: int
     columns: int
@@ -65,14 +67,14 @@ def _ndjson(body: bytes, known: pa.Schema | None, _: Bounds) -> Batches:
 
 def _arrow(body: bytes, _: pa.Schema | None, bounds: Bounds) -> Batches:
     schema, batches = ipc_stream_reader(io.BytesIO(body))
-    _check_columns(len(schema), bounds)
+    _check_columns(schema, bounds)
     yield from batches
 
 
 def _parquet(body: bytes, _: pa.Schema | None, bounds: Bounds) -> Batches:
     with pq.ParquetFile(pa.BufferReader(body)) as file:
         about = file.metadata
-        _check_columns(about.num_columns, bounds)
+        _check_columns(file.schema_arrow, bounds)
         _check_rows(about.num_rows, bounds)
         if sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups)) > bounds.decoded:
             raise _too_much(bounds)
@@ -99,12 +101,13 @@ def decoded(body: bytes, form: str, encoding: str, known: pa.Schema | None, boun
     """Return the rows of a body; raise an error of any kind if it holds none, or more than it may."""
     plain = unpacked(body, encoding, bounds)
     found: list[pa.RecordBatch] = []
-    rows = size = 0
+    rows, size = 0, 0.0
     for batch in FORMATS[form].read(plain, known, bounds):
-        _check_columns(batch.num_columns, bounds)
-        if len(set(batch.schema.names)) < batch.num_columns:
+        _check_columns(batch.schema, bounds)
+        names = [each.name for each in flat_fields(batch.schema)]
+        if len(set(names)) < len(names):
             raise BodyError("the columns must have different names, and some have the same one")
-        rows, size = rows + batch.num_rows, size + batch.nbytes
+        rows, size = rows + batch.num_rows, size + written_out(batch)
         _check_rows(rows, bounds)
         if size > bounds.decoded:
             raise _too_much(bounds)
@@ -147,7 +150,8 @@ def _unpacked(body: bytes, encoding: str) -> Iterator[bytes]:
             yield piece
 
 
-def _check_columns(count: Any, bounds: Bounds) -> None:
+def _check_columns(schema: pa.Schema, bounds: Bounds) -> None:
+    count = sum(map(n_leaves, schema.types))
     if count > bounds.columns:
         raise OverLimitError(f"a batch may have at most {bounds.columns:,} columns, got {count:,}; send fewer")
 
