@@ -280,6 +280,19 @@ def test_a_body_that_cannot_be_read_is_not_quoted_where_columns_are_hidden(tmp_p
         assert files_with(b"person", tmp_path) == []
 
 
+def test_a_column_may_be_dropped_later(opened):
+    """Its values are missing from then on, in rows of any format."""
+    stream = opened()
+    stream.start()
+    take(stream, 0).result(60)
+    close(stream)
+    again = opened(drop=["y"])
+    again.start()
+    assert take(again, 1).result(60).rows == 500
+    assert again.schema().names == ["when", "x", "y"]
+    assert again.history.n_seen == 1_000
+
+
 def test_dropped_columns_are_kept_nowhere(opened, tmp_path):
     stream = opened("private", drop=["y"])
     stream.start()

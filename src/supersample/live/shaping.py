@@ -42,22 +42,26 @@ class Shape:
         """Return rows in the columns of those seen before, with all rows in one batch.
 
         filled: the rows come as text: a column that all of them lack is missing, and whole numbers are floats, since the next
-        batch may have fractions where this one happens to have none.
+        batch may have fractions where this one happens to have none. So times have microseconds in any case.
         """
         options, known = ColumnOptions(drop=self.dropped), schema if schema is not None else pa.schema([])
         batches = [options.rest(flattened(each, known)) for each in table.combine_chunks().to_batches()]
         if not batches or batches[0].num_columns == 0:
             raise RefusedError("the batch must have a row and a column that is not dropped, and has none; send some rows")
-        rows = pa.Table.from_batches(batches)
-        if not filled:
-            return rows
-        return self._first(rows) if schema is None else _with_absent(rows, schema)
+        rows = self._typed(pa.Table.from_batches(batches), known, text=filled)
+        return _with_absent(rows, known if filled else options.gone(known))
 
-    def _first(self, rows: pa.Table) -> pa.Table:
+    def _typed(self, rows: pa.Table, known: pa.Schema, *, text: bool) -> pa.Table:
+        """Return rows whose columns without a type so far have one that holds what may come."""
+        fixed = {each.name for each in known if not pa.types.is_null(each.type)}
         for place, each in enumerate(rows.schema):
+            if each.name in fixed:
+                continue
             kind = each.type
-            if pa.types.is_integer(kind) and each.name not in self.whole and _fits(rows.column(place)):
+            if text and pa.types.is_integer(kind) and each.name not in self.whole and _fits(rows.column(place)):
                 kind = pa.float64()
+            elif pa.types.is_timestamp(kind) and kind.unit in ("s", "ms"):
+                kind = pa.timestamp("us", kind.tz)  # the next moment may have a fraction of a second
             elif pa.types.is_null(kind):
                 kind = _EMPTY.get(self.types.get(each.name, ""), kind)
             if kind != each.type:

@@ -11,7 +11,8 @@ import pyarrow.json
 import pyarrow.parquet as pq
 
 from supersample.live.decoding.measuring import n_leaves, written_out
-from supersample.records.sources.base import Batches, sound
+from supersample.records.sources.base import Batches, OtherTypeError, sound
+from supersample.records.sources.conforming import described
 from supersample.records.sources.ipc import ipc_stream_reader
 from supersample.records.sources.nested import flat_fields
 from supersample.records.sources.text import csv_reader
@@ -100,9 +101,11 @@ _PIECE = 1 << 20
 def decoded(body: bytes, form: str, encoding: str, known: pa.Schema | None, bounds: Bounds) -> pa.Table:
     """Return the rows of a body; raise an error of any kind if it holds none, or more than it may."""
     plain = unpacked(body, encoding, bounds)
+    if known is not None:  # a column that has had no values may get some, of any type
+        known = pa.schema([each for each in known if not pa.types.is_null(each.type)])
     found: list[pa.RecordBatch] = []
     rows, size = 0, 0.0
-    for batch in FORMATS[form].read(plain, known, bounds):
+    for batch in _read(plain, form, known, bounds):
         _check_columns(batch.schema, bounds)
         names = [each.name for each in flat_fields(batch.schema)]
         if len(set(names)) < len(names):
@@ -115,7 +118,20 @@ def decoded(body: bytes, form: str, encoding: str, known: pa.Schema | None, boun
             found.append(batch)
     if not found:
         raise BodyError("the body must hold a row, and holds none")
-    return pa.Table.from_batches(found)
+    tables = [pa.Table.from_batches([each]) for each in found]
+    return pa.concat_tables(tables, promote_options="default")  # of null: a column without values in some of them
+
+
+def _read(body: bytes, form: str, known: pa.Schema | None, bounds: Bounds) -> Batches:
+    """Yield the rows of a body; where a value has no type that is known, say which types are."""
+    try:
+        yield from FORMATS[form].read(body, known, bounds)
+    except (pa.ArrowInvalid, OtherTypeError) as error:
+        if not (known and FORMATS[form].text):
+            raise
+        raise ValueError(
+            f"{error}; the columns have the types of the rows before, {described(known)}: send such values"
+        ) from error
 
 
 def unpacked(body: bytes, encoding: str, bounds: Bounds) -> bytes:
