@@ -11,7 +11,7 @@ from supersample.errors import InputError
 
 __all__ = ["Database"]
 
-#: The layout of the tables; a later one migrates from every earlier one.
+#: The layout of the tables. A later version of the package reads every earlier one, by changing the tables here.
 _VERSION = 1
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -62,15 +62,24 @@ class Database:
 
     def _prepare(self) -> None:
         run = self._connection.execute
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = FULL")
         run("PRAGMA trusted_schema = OFF")
         version = run("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            raise InputError(
-                f"{str(self._path)!r} was written by a later version of supersample; use that version, or a new folder"
+        empty = version == 0 and not run("SELECT COUNT(*) FROM sqlite_schema").fetchone()[0]
+        if version != _VERSION and not empty:
+            writer = (
+                "a later version of"
+                if version > _VERSION
+                else "an earlier version of"
+                if version > 0
+                else "something else than"
             )
-        if version == 0:
+            raise InputError(
+                f"{str(self._path)!r} was written by {writer} supersample: its tables have layout {version}, and this version "
+                f"reads layout {_VERSION}; use the program that wrote it, or a new folder"
+            )
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")
+        if empty:
             with self.transaction():
                 for statement in _TABLES.split(";"):
                     run(statement)
