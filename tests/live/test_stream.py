@@ -11,6 +11,8 @@ from live_rows import close, is_history_of, rows
 from live_services import client_of, running, settings_of
 from supersample import History
 from supersample.errors import InputError
+from supersample.history.keeping import timeline_of
+from supersample.live import alarm_book
 from supersample.live.batch import Batch, FullError, RefusedError, Unread
 from supersample.live.settings import Limits, StreamSettings
 
@@ -121,6 +123,33 @@ def test_the_position_of_a_source_goes_on_with_its_batches_even_those_set_aside(
     assert stream.ledger.positions() == {"log": {"line": 501}, "other": 7}
     close(stream)
     assert opened().ledger.positions() == {"log": {"line": 501}, "other": 7}
+
+
+def test_what_nobody_asks_for_again_is_removed(opened, monkeypatch):
+    """All positions but the last one of each source, all ticks but the latest, and deliveries that were done long ago."""
+    monkeypatch.setattr(alarm_book, "_MOST_TICKS", 3)
+    stream = opened(like=ss.summarize(rows(0), prototypes=2, criticisms=0, n_features=8, random_state=0))
+    stream.start()
+    for number in range(2):
+        take(stream, number, source="log", position=number).result(60)
+        take(stream, 2 + number, source="other", position=number).result(60)
+    count = timeline_of(stream.history).lookout.n_ticks
+    assert count > 3
+    assert stream.database.rows("SELECT MIN(number), MAX(number) FROM ticks") == [(count - 2, count)]
+    with stream.database.transaction() as run:
+        run.executemany("INSERT INTO deliveries (alarm, target, body, due) VALUES (?, '', x'', 0)", [(1,), (2,), (3,)])
+    stream.alarms.delivered(1)
+    monkeypatch.setattr(alarm_book, "_DONE", -1.0)
+    stream.alarms.delivered(2)
+    assert [each[0] for each in stream.alarms.due(1.0)] == [3]
+    assert stream.database.rows("SELECT id FROM deliveries") == [(3,)]
+    close(stream)
+    again = opened(like=stream.settings.history["like"])
+    assert again.ledger.positions() == {"log": 1, "other": 1}
+    assert again.database.rows("SELECT source, position FROM batches WHERE position IS NOT NULL ORDER BY source") == [
+        ("log", "1"), ("other", "1"),
+    ]  # fmt: skip
+    assert again.database.rows("SELECT COUNT(*) FROM batches") == [(4,)]
 
 
 def test_a_full_queue_says_so_and_keeps_nothing(opened):

@@ -9,7 +9,10 @@ import pyarrow as pa
 
 from supersample.errors import SupersampleError
 
-__all__ = ["Batch", "FullError", "RefusedError", "Taken", "UnavailableError", "Unread"]
+__all__ = ["HTTP", "Batch", "FullError", "RefusedError", "Taken", "UnavailableError", "Unread"]
+
+#: The source of rows that come by POST.
+HTTP = "http"
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Batch:
     """Rows that are counted together or not at all.
 
     id: names the batch within its source; one that was acknowledged before is acknowledged again and not counted.
-    source: who it comes from: "http", or the name of a source of the configuration.
+    source: who it comes from: `HTTP`, or the name of a source of the configuration.
     position: where the source goes on after this batch, as plain values of JSON; it becomes durable with the batch.
     filled: whether columns that the rows lack are missing values, as in NDJSON.
     parts: yields the same rows as smaller batches, each with an id and a position of its own; taken in instead if some of the
@@ -26,7 +29,7 @@ class Batch:
 
     id: str
     table: pa.Table
-    source: str = "http"
+    source: str = HTTP
     position: Any = None
     filled: bool = False
     parts: "Callable[[], Iterable[Batch | Unread]] | None" = None
@@ -44,7 +47,7 @@ class Unread:
     id: str
     reason: str
     content: bytes = b""
-    source: str = "http"
+    source: str = HTTP
     position: Any = None
     received: float = field(default_factory=time.time)
     plain: bool = False

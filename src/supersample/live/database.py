@@ -20,6 +20,7 @@ CREATE TABLE batches (
     taken REAL NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('logged', 'saved', 'aside')), body BLOB);
 CREATE INDEX batches_of_a_source ON batches (source, seq);
 CREATE INDEX batches_that_wait ON batches (seq) WHERE body IS NOT NULL;
+CREATE INDEX batches_with_a_position ON batches (source, seq) WHERE position IS NOT NULL;
 CREATE TABLE aside (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, id TEXT NOT NULL, source TEXT NOT NULL,
     reason TEXT NOT NULL, size INTEGER NOT NULL, content BLOB, received REAL NOT NULL, times INTEGER NOT NULL DEFAULT 1);

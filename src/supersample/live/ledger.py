@@ -128,6 +128,12 @@ class Ledger:
         with self._database.transaction() as run:
             run.execute("INSERT OR REPLACE INTO facts VALUES ('through', ?)", (str(through),))
             run.execute("UPDATE batches SET body = NULL WHERE body IS NOT NULL AND seq <= ?", (through,))
+            # Only the last position that is saved can be gone back to; each may be as long as a list of all files.
+            run.execute(
+                "UPDATE batches SET position = NULL WHERE position IS NOT NULL AND seq < (SELECT MAX(seq) FROM batches "
+                "AS later WHERE later.source = batches.source AND later.position IS NOT NULL AND later.seq <= ?)",
+                (through,),
+            )
             run.execute(
                 "DELETE FROM batches WHERE seq IN (SELECT seq FROM batches WHERE taken < ? AND seq <= ? AND seq NOT IN "
                 "(SELECT MAX(seq) FROM batches GROUP BY source) LIMIT ?)",
