@@ -4,6 +4,7 @@ A file is written once and never again: every later release must load it. Files 
 beside the others.
 """
 
+import contextlib
 import sys
 import tempfile
 from dataclasses import replace
@@ -172,6 +173,45 @@ def partition_to_a_target():
     return parts.packed(asked.aimed(parts.gathered_rows(rows, request, "a table"), request))
 
 
+def quadratic(x):
+    return float(x[0] * (1.0 - x[1]))
+
+
+def integral(path):
+    """Write the file of a run with nine values, and two points that wait for theirs."""
+    square = ss.measures.Uniform([0.0, 0.0], [1.0, 1.0])
+    ss.integrate(quadratic, square, 9, checkpoint=path, random_state=5)
+    ss.Integration(square, checkpoint=path).ask(2)
+
+
+#: What the stream was opened with, and must be again, beside the summary in its folder.
+WATCHED = {"time": "when", "every": "2h", "keep": "14h", "run_length": 100, "random_state": 5}
+
+
+def stream(folder):
+    """Write the state of a stream of the service, killed with rows in its database that the history does not hold."""
+    # pass_on imports this module in environments that may lack what the service needs.
+    from supersample.live.batch import Batch, RefusedError, Unread
+    from supersample.live.settings import Limits, StreamSettings
+    from supersample.live.stream import Stream
+
+    table = timed(970, 900)
+    like = ss.summarize(table.slice(0, 200), prototypes=4, criticisms=2, random_state=5, n_features=8)
+    settings = StreamSettings("rides", WATCHED | {"like": like}, save_seconds=1e9)
+    made = Stream(settings, folder, Limits(), outgoing=lambda *_: [("target", b"{}")])
+    like.save(folder / "like.ss")
+    made.start()
+    made.take(Batch("first", table.slice(0, 960))).result()
+    made._save_through(made._intake.last)
+    made.take(Batch("second", table.slice(960), "log", {"line": 12})).result()
+    with contextlib.suppress(RefusedError):
+        made.take(Unread("torn", "no rows", b"\0\1", "log", {"line": 13})).result()
+    made.alarms.decide(1, "normal", by="Ada", note="new tariff")
+    made._save = lambda: True
+    made.stop()
+    made.close()
+
+
 MADE = {
     "summary": summary,
     "summary-laplacian": partial(summary, kernel="laplacian", bandwidth=2.0),
@@ -213,6 +253,10 @@ def write(folder):
             path.write_bytes(make())
     if not (folder / "history").exists():
         history().save(folder / "history")
+    if not (folder / "integral.checkpoint").exists():
+        integral(folder / "integral.checkpoint")
+    if not (folder / "stream").exists():
+        stream(folder / "stream")
 
 
 if __name__ == "__main__":

@@ -119,6 +119,16 @@ def test_decisions_about_nothing(client):
     assert "JSON object" in answer.json()["error"]
 
 
+@pytest.mark.parametrize(
+    "body", [rb'{"by": "\ud800"}', rb'{"note": "\udfff"}', rb'{"\ud800": "Ann"}', b'{"by": "\xed\xa0\x80"}']
+)
+def test_half_of_a_surrogate_pair_is_refused(client, body):
+    answer = client.post("/streams/rides/alarms/1/normal", content=body)
+    assert answer.status_code == 400
+    assert "one half of a surrogate pair" in answer.json()["error"]
+    assert get(client, "/streams/rides/alarms/1")["state"] == "open"
+
+
 def test_two_ranges_are_compared(client):
     found = get(
         client, "/streams/rides/compare", first_start="2026-03-02T00:05", first_end="2026-03-02T00:10",

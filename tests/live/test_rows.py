@@ -169,6 +169,35 @@ def test_numbers_of_text_are_floats_whatever_the_first_batch_holds(tmp_path):
         assert service.service.streams["rides"].schema().field("x").type == pa.float64()
 
 
+def test_types_of_the_first_rows_hold_what_comes_later(tmp_path):
+    """Fractions of a second after whole ones, and values in columns that had none."""
+    with running(settings_of(tmp_path)) as service, client_of(service) as client:
+        for body in (
+            b'{"when": "2026-03-02T00:00:00", "x": null, "y": null, "z": null}\n',
+            b'{"when": "2026-03-02T00:00:01.5", "x": 1, "y": "2026-03-02T00:00:00"}\n',
+            b'{"when": "2026-03-02T00:00:01.123456", "x": 1.5, "y": "2026-03-02T00:00:00.5"}\n',
+        ):
+            assert post(client, body, "application/x-ndjson").json()["rows"] == 1
+        assert post(client, b"when,x,y,z\n2026-03-02 00:00:02.25,,,\n2026-03-02 00:00:02.5,,,high\n").json()["rows"] == 2
+        assert service.service.streams["rides"].schema().types == [
+            pa.timestamp("us"),
+            pa.float64(),
+            pa.timestamp("us"),
+            pa.string(),
+        ]
+        answer = post(client, b'{"when": "2026-03-02T00:00:03", "x": "many"}\n', "application/x-ndjson")
+        assert "the columns have the types of the rows before, when (timestamp[us]), x (double)" in answer.json()["error"]
+        assert client.get("/streams/rides").json()["rows"] == 5
+
+
+@pytest.mark.parametrize("unit", ["s", "ms"])
+def test_times_of_arrow_may_get_fractions(tmp_path, unit):
+    with running(settings_of(tmp_path)) as service, client_of(service) as client:
+        for kind, value in ((pa.timestamp(unit), 1), (pa.timestamp("us"), 1_250_000), (pa.timestamp("ns"), 1_500_000_000)):
+            media_type, body = body_of(pa.table({"when": pa.array([value], kind), "x": [0.5]}))
+            assert post(client, body, media_type).json()["rows"] == 1
+
+
 def test_bytes_of_bodies_are_counted_and_let_go(service, client):
     rng = np.random.default_rng(0)
     for status in (413, 422, 200):

@@ -10,7 +10,7 @@ from live_rows import rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
 from supersample.live.settings import SourceSettings, StreamSettings
-from supersample.live.sources import SOURCES
+from supersample.live.sources import SOURCES, source_of
 
 
 @pytest.fixture
@@ -138,6 +138,31 @@ def test_files_that_appear_in_a_folder_are_read_once(fed, tmp_path, name, form):
         assert service.service.streams["rides"].history.n_seen == 25_010
 
 
+def test_files_that_are_gone_are_forgotten_once_another_one_is_read(fed, tmp_path):
+    """So that the list of those read does not grow for ever; a folder that is empty for a while forgets nothing."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+
+    def known(stream):
+        return set(stream.ledger.positions().get("folder", {}).get("done", ()))
+
+    with fed("folder", path=str(folder), settle=0.0) as service:
+        for number, name in enumerate(["a.ndjson", "b.ndjson"]):
+            put(folder / name, lines(number))
+            wait(service, lambda stream: len(known(stream)) == number + 1)  # noqa: B023
+        folder.rename(tmp_path / "away")
+        folder.mkdir()
+        time.sleep(0.5)
+        folder.rmdir()
+        (tmp_path / "away").rename(folder)
+        (folder / "a.ndjson").unlink()
+        put(folder / "c.ndjson", lines(2))
+        wait(service, lambda stream: known(stream) == {"b.ndjson", "c.ndjson"})
+        put(folder / "a.ndjson", lines(3))
+        wait(service, seen(40))
+        assert not service.service.streams["rides"].ledger.aside()
+
+
 def test_a_damaged_file_is_set_aside_once(fed, tmp_path):
     folder = tmp_path / "in"
     folder.mkdir()
@@ -185,6 +210,11 @@ def test_a_batch_that_could_not_be_kept_is_read_again_and_none_after_it_goes_bef
 def test_options_that_cannot_be_used(fed, kind, options, told):
     with pytest.raises(InputError, match=told), fed(kind, **options):
         pass
+
+
+def test_a_source_is_not_named_as_rows_by_post_are():
+    with pytest.raises(InputError, match="another name than 'http'"):
+        source_of(SourceSettings("http", "stdin"), None)
 
 
 def test_the_registry_is_complete():

@@ -10,6 +10,7 @@ import pytest
 
 import supersample as ss
 import web_log
+from supersample.errors import MismatchError
 
 START = np.datetime64("2026-03-02T00:00:00", "s")
 
@@ -367,3 +368,21 @@ def test_a_batch_that_cannot_be_used_changes_nothing(like):
         history.update(iter([rows(100), {"when": ["x"], "other": [1]}]))
     assert history.n_seen == 500
     assert history.between().to_bytes() == before
+
+
+def test_a_column_without_values_gets_the_type_of_the_first_ones(tmp_path):
+    """While the first rows wait; columns that still have none when the encoding is fixed keep out values."""
+    whole, small = rows(5_100), {"prototypes": 4, "criticisms": 2, "n_features": 8}
+    found = ss.History("when", "1d", random_state=0, **small)
+    found.update(whole.slice(0, 100).set_column(1, "value", pa.nulls(100)).set_column(2, "kind", pa.nulls(100)))
+    found.save(tmp_path / "history")
+    found = ss.History.load(tmp_path / "history").update(whole.slice(100))
+    expected = ss.History("when", "1d", random_state=0, **small)
+    missing = {name: pa.nulls(100, whole.schema.field(name).type) for name in ("value", "kind")}
+    first = whole.slice(0, 100).to_batches()[0].to_struct_array().flatten()[0]
+    expected.update(pa.table({"when": first, **missing})).update(whole.slice(100))
+    assert found.between().prototypes.equals(expected.between().prototypes)
+    nested = ss.History(None, 100, random_state=0, **small).update(pa.table({"x": [1.0], "y": pa.nulls(1)}))
+    assert nested.update(pa.table({"x": [2.0], "y": [{"z": 3.0}]})).between().n_seen == 2
+    with pytest.raises(MismatchError, match="'value' held nothing but missing values in the rows seen before"):
+        ss.History("when", "1d", random_state=0, **small).update(whole.set_column(1, "value", pa.nulls(5_100))).update(whole)

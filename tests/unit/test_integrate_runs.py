@@ -1,19 +1,23 @@
 """Integrals in parts: points asked for and told in any order, files that hold all values, and functions that fail."""
 
+import hashlib
 import os
 import shutil
 import subprocess
 import sys
 import textwrap
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import supersample as ss
+from golden.make import quadratic
 from supersample.errors import FunctionError, InputError, InputTypeError, MismatchError
 from supersample.integration.run import Run
 from supersample.integration.saved import File
 from supersample.kernels import Gaussian
+from supersample.storage.container import FORMAT_VERSION
 
 LINE = ss.measures.Uniform(0.0, 1.0)
 
@@ -376,3 +380,41 @@ def test_one_point_in_place_of_rows_is_told_its_shape():
         found.predict([0.5, 1])
     with pytest.raises(InputError, match=r"data: pass rows of 2 columns$"):
         found.predict([0.5, 1, 2])
+
+
+GOLDEN = sorted((Path(__file__).parents[1] / "golden").glob("format-*/integral.checkpoint"))
+
+
+def test_there_is_a_golden_file():
+    assert [path.parent.name for path in GOLDEN] == ["format-3"]
+
+
+@pytest.mark.parametrize("golden", GOLDEN, ids=lambda path: path.parent.name)
+def test_a_golden_file_is_resumed_without_a_call_for_what_it_holds(golden, tmp_path):
+    path, calls = tmp_path / "run", []
+    shutil.copy(golden, path)
+    square = ss.measures.Uniform([0.0, 0.0], [1.0, 1.0])
+    held = ss.Integration(square, checkpoint=path)
+    assert (len(held), len(held.pending)) == (9, 2)
+    first, second = held.pending
+
+    def called(x):
+        calls.append(np.array(x))
+        return quadratic(x)
+
+    found = ss.integrate(called, square, 12, checkpoint=path, random_state=5)
+    assert len(found) == 12
+    np.testing.assert_array_equal(calls[:2], [first, second])
+    assert len(calls) == 3
+    assert abs(found.mean - 0.25) < 1e-3
+
+
+def test_a_file_of_a_later_format_is_refused_and_left_alone(tmp_path):
+    data = bytearray(GOLDEN[-1].read_bytes())
+    data[8] = FORMAT_VERSION + 1
+    path = tmp_path / "run"
+    path.write_bytes(bytes(data[:-32]) + hashlib.sha256(bytes(data[:-32])).digest())
+    before = path.read_bytes()
+    with pytest.raises(InputError, match=rf"format version {FORMAT_VERSION + 1} and this supersample reads.*; use a newer"):
+        ss.Integration(ss.measures.Uniform([0.0, 0.0], [1.0, 1.0]), checkpoint=path)
+    assert path.read_bytes() == before

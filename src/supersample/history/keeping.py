@@ -10,8 +10,10 @@ from supersample._locking import one_at_a_time
 from supersample.history.history import History
 from supersample.history.timeline import Timeline
 from supersample.history.waiting import Waiting
+from supersample.records.encoding.options import ColumnOptions
+from supersample.records.sources import open_source
 
-__all__ = ["Mark", "mark", "restore", "resume", "save_with", "schema_of", "timeline_of"]
+__all__ = ["Mark", "mark", "options_of", "restore", "resume", "save_with", "schema_of", "take_rest", "timeline_of"]
 
 
 class Mark(NamedTuple):
@@ -49,6 +51,17 @@ def resume(history: History, folder: Path) -> Mapping[str, Any]:
 def schema_of(history: History) -> pa.Schema | None:
     """Return the columns of the rows seen so far, None if there are none."""
     return history._state.schema
+
+
+@one_at_a_time
+def take_rest(history: History, rows: pa.Table) -> None:
+    """Take in rows without the columns that the history drops; if any cannot be used, none are."""
+    history._take(open_source(rows), 0)
+
+
+def options_of(history: History) -> ColumnOptions:
+    """Return what was asked of columns, by arguments or by `like`."""
+    return history._state.request.options
 
 
 def timeline_of(history: History) -> Timeline | None:

@@ -13,6 +13,7 @@ from supersample.records.encoding.options import require_column
 from supersample.records.encoding.values import is_numeric
 from supersample.records.sources.base import Source
 from supersample.records.sources.conforming import conformed
+from supersample.records.sources.nested import flattened, spread_empty
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary import state as states
 from supersample.summary.state import Request, WarmUp
@@ -53,8 +54,26 @@ class Waiting:
     def updated(self, batch: pa.RecordBatch) -> "Timeline | Waiting":
         """Return the history after more rows."""
         assert self.schema is not None
-        after = replace(self, batches=(*self.batches, conformed(self.request.options.rest(batch), self.schema)))
+        rest = self.request.options.rest(batch)
+        state = self if self.empty is not None else self._with_types_of(rest)
+        after = replace(state, batches=(*state.batches, conformed(rest, state.schema)))
         return after if after.n_seen < WARM_UP else after.settled
+
+    def _with_types_of(self, batch: pa.RecordBatch) -> "Waiting":
+        """Return the history with the types of a batch for columns that have held nothing but missing values."""
+        assert self.schema is not None
+        if not any(pa.types.is_null(each) for each in self.schema.types):
+            return self
+        given = flattened(batch, self.schema).schema
+        types = {each.name: each.type for each in given}
+        found = pa.schema(
+            [
+                each.with_type(types.get(each.name, each.type)) if pa.types.is_null(each.type) else each
+                for each in spread_empty(self.schema, given)
+            ]
+        )
+        check_time(self.rules, found)
+        return replace(self, schema=found, batches=tuple(conformed(each, found) for each in self.batches))
 
     @cached_property
     def settled(self) -> Timeline:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["AlarmBook", "Decision", "State"]
 
+#: Ticks that are kept, and seconds for which a delivery is kept once it is done.
+_MOST_TICKS, _DONE = 1_000_000, 30 * 86_400.0
 #: What was decided about an alarm: nothing yet; somebody deals with it; rows since are as they should be; later.
 State = Literal["open", "acknowledged", "normal", "snoozed"]
 
@@ -72,6 +74,7 @@ class AlarmBook:
             "INSERT OR REPLACE INTO ticks (number, start, rows, evidence, volume, late, closed) VALUES (?, ?, ?, ?, ?, ?, ?)",
             [(count - new + place + 1, *each, state.n_late, now) for place, each in enumerate(columns)],
         )
+        run.execute("DELETE FROM ticks WHERE number <= ?", (count - _MOST_TICKS,))
 
     def trim(self, run: Any, state: Timeline | None) -> None:
         """Forget alarms and ticks that the history does not have: rows that showed them were never acknowledged."""
@@ -108,8 +111,10 @@ class AlarmBook:
 
     def delivered(self, number: int, *, given_up: str = "") -> None:
         """Say that a delivery is done, or that it is given up and why."""
+        now = time.time()
         with self._database.transaction() as run:
-            run.execute("UPDATE deliveries SET delivered = ?, reason = ? WHERE id = ?", (time.time(), given_up, number))
+            run.execute("UPDATE deliveries SET delivered = ?, reason = ? WHERE id = ?", (now, given_up, number))
+            run.execute("DELETE FROM deliveries WHERE delivered < ?", (now - _DONE,))
 
     def postponed(self, number: int, due: float, reason: str) -> None:
         """Say that a delivery failed, why, and when to try again."""

@@ -9,7 +9,10 @@ import pyarrow as pa
 
 from supersample.errors import SupersampleError
 
-__all__ = ["Batch", "FullError", "RefusedError", "Taken", "UnavailableError", "Unread"]
+__all__ = ["HTTP", "Batch", "FullError", "RefusedError", "Taken", "UnavailableError", "Unread"]
+
+#: The source of rows that come by POST.
+HTTP = "http"
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Batch:
     """Rows that are counted together or not at all.
 
     id: names the batch within its source; one that was acknowledged before is acknowledged again and not counted.
-    source: who it comes from: "http", or the name of a source of the configuration.
+    source: who it comes from: `HTTP`, or the name of a source of the configuration.
     position: where the source goes on after this batch, as plain values of JSON; it becomes durable with the batch.
     filled: whether columns that the rows lack are missing values, as in NDJSON.
     parts: yields the same rows as smaller batches, each with an id and a position of its own; taken in instead if some of the
@@ -26,7 +29,7 @@ class Batch:
 
     id: str
     table: pa.Table
-    source: str = "http"
+    source: str = HTTP
     position: Any = None
     filled: bool = False
     parts: "Callable[[], Iterable[Batch | Unread]] | None" = None
@@ -37,15 +40,17 @@ class Batch:
 class Unread:
     """A batch that could not be read: it is set aside with the reason.
 
-    content: its first bytes, as they came. position: as of `Batch`; the source goes on after it.
+    content: its first bytes, as they came. position: as of `Batch`; the source goes on after it. plain: whether the reason
+    holds nothing of the batch, so that it may be kept where columns are dropped or redacted.
     """
 
     id: str
     reason: str
     content: bytes = b""
-    source: str = "http"
+    source: str = HTTP
     position: Any = None
     received: float = field(default_factory=time.time)
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -57,7 +62,15 @@ class Taken:
 
 
 class RefusedError(SupersampleError, ValueError):
-    """The rows of a batch cannot be used; it was set aside, and sending it again will not help."""
+    """The rows of a batch cannot be used; it was set aside, and sending it again will not help.
+
+    kept: the reason as it is kept and told to others than the sender; it lacks what dropped or redacted columns may hold.
+    """
+
+    def __init__(self, message: str, kept: str | None = None) -> None:
+        """Keep both reasons."""
+        super().__init__(message)
+        self.kept = message if kept is None else kept
 
 
 class FullError(SupersampleError, RuntimeError):

@@ -11,7 +11,7 @@ from supersample.errors import InputError
 
 __all__ = ["Database"]
 
-#: The layout of the tables; a later one migrates from every earlier one.
+#: The layout of the tables. A later version of the package reads every earlier one, by changing the tables here.
 _VERSION = 1
 _TABLES = """
 CREATE TABLE facts (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -20,6 +20,7 @@ CREATE TABLE batches (
     taken REAL NOT NULL, kind TEXT NOT NULL CHECK (kind IN ('logged', 'saved', 'aside')), body BLOB);
 CREATE INDEX batches_of_a_source ON batches (source, seq);
 CREATE INDEX batches_that_wait ON batches (seq) WHERE body IS NOT NULL;
+CREATE INDEX batches_with_a_position ON batches (source, seq) WHERE position IS NOT NULL;
 CREATE TABLE aside (
     number INTEGER PRIMARY KEY AUTOINCREMENT, key BLOB NOT NULL UNIQUE, id TEXT NOT NULL, source TEXT NOT NULL,
     reason TEXT NOT NULL, size INTEGER NOT NULL, content BLOB, received REAL NOT NULL, times INTEGER NOT NULL DEFAULT 1);
@@ -62,15 +63,24 @@ class Database:
 
     def _prepare(self) -> None:
         run = self._connection.execute
-        run("PRAGMA journal_mode = WAL")
-        run("PRAGMA synchronous = FULL")
         run("PRAGMA trusted_schema = OFF")
         version = run("PRAGMA user_version").fetchone()[0]
-        if version > _VERSION:
-            raise InputError(
-                f"{str(self._path)!r} was written by a later version of supersample; use that version, or a new folder"
+        empty = version == 0 and not run("SELECT COUNT(*) FROM sqlite_schema").fetchone()[0]
+        if version != _VERSION and not empty:
+            writer = (
+                "a later version of"
+                if version > _VERSION
+                else "an earlier version of"
+                if version > 0
+                else "something else than"
             )
-        if version == 0:
+            raise InputError(
+                f"{str(self._path)!r} was written by {writer} supersample: its tables have layout {version}, and this version "
+                f"reads layout {_VERSION}; use the program that wrote it, or a new folder"
+            )
+        run("PRAGMA journal_mode = WAL")
+        run("PRAGMA synchronous = FULL")
+        if empty:
             with self.transaction():
                 for statement in _TABLES.split(";"):
                     run(statement)

@@ -93,4 +93,4 @@ class Feed:
             try:
                 on_their_way.pop(0).result()
             except RefusedError as error:  # it was set aside, and the rest goes on
-                self._told("set aside", stream=self._stream.name, source=self.name, reason=str(error))
+                self._told("set aside", stream=self._stream.name, source=self.name, reason=error.kept)

@@ -6,21 +6,24 @@ fails, the history takes a step back, and nothing of the group has happened.
 
 import time
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 import pyarrow as pa
 
 from supersample.errors import SupersampleError
 from supersample.history import Alarm, History
-from supersample.history.keeping import mark, restore, schema_of, timeline_of
+from supersample.history.keeping import mark, restore, schema_of, take_rest, timeline_of
 from supersample.live.alarm_book import AlarmBook
 from supersample.live.batch import Batch, RefusedError, Taken, Unread
 from supersample.live.ledger import Entry, Ledger, key_of
-from supersample.live.shaping import Shape
+from supersample.live.shaping import Shape, misfit
 
 __all__ = ["Intake", "Outgoing"]
 
 #: What is sent out for an alarm: targets and bodies.
 Outgoing = Callable[[int, Alarm], Iterable[tuple[str, bytes]]]
+#: The reason that is kept where the one at hand may quote a value that must not be kept.
+_UNSAID = "it cannot be read; why is not kept, since that may quote columns that the stream drops or redacts"
 
 
 class Intake:
@@ -35,14 +38,14 @@ class Intake:
         self._history, self._ledger, self._alarms, self._shape = history, ledger, alarms, shape
         self._outgoing = outgoing
         self.last = last
-        #: Bytes of batches that are set aside may be kept only if all columns may be.
+        #: Bytes of batches that are set aside, and reasons that may quote them, are kept only if all columns may be.
         self._kept = not shape.dropped and ledger.logged
 
     def replay(self, through: int) -> None:
         """Take in what was acknowledged after the history was saved last."""
         for seq, table in self._ledger.replay(through):
             try:
-                self._history.update(table)
+                take_rest(self._history, table)
             except SupersampleError as error:  # these rows were usable when they came, so the program has changed since
                 reason = f"acknowledged, but not usable by this version: {error}"
                 with self._ledger.transaction() as run:
@@ -80,7 +83,7 @@ class Intake:
         key = key_of(given.source, given.id)
         if key in known:
             return Taken(0, repeated=True)
-        unread = given if isinstance(given, Unread) else None
+        unread, kept = given if isinstance(given, Unread) else None, _UNSAID
         if isinstance(given, Batch):
             try:
                 entries.append(Entry(self.last + 1, given, self._updated(given)))
@@ -91,10 +94,12 @@ class Intake:
                     return _of_parts([self._result(each, known, entries, aside) for each in given.parts()])
                 reason = str(error) if isinstance(error, SupersampleError) else f"{type(error).__name__}: {error}"
                 unread = Unread(given.id, reason, b"", given.source, given.position, given.received)
+                kept = misfit(given.table, schema_of(self._history), self._shape.dropped)
         self.last += 1
         if unread is not None:
-            aside.append((self.last, unread))
-            return RefusedError(unread.reason)
+            shown = unread if self._kept or unread.plain else replace(unread, reason=kept)
+            aside.append((self.last, shown))
+            return RefusedError(unread.reason, shown.reason)
         assert isinstance(given, Batch)
         known.add(key)
         return Taken(given.table.num_rows, repeated=False)
@@ -102,7 +107,7 @@ class Intake:
     def _updated(self, batch: Batch) -> pa.Table:
         """Take rows into the history in memory, and return them as they were taken."""
         rows = self._shape.fitted(batch.table, schema_of(self._history), filled=batch.filled)
-        self._history.update(rows)
+        take_rest(self._history, rows)
         return rows
 
 

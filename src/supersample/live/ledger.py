@@ -57,6 +57,12 @@ class Ledger:
                 "both from the same backup"
             )
         with self._database.transaction() as run:
+            # A position after a batch that was lost would leave its rows out: the source must go back before it.
+            run.execute(
+                "DELETE FROM batches WHERE kind = 'aside' AND EXISTS (SELECT 1 FROM batches AS lost WHERE lost.kind = 'saved' "
+                "AND lost.seq > ? AND lost.seq < batches.seq AND lost.source = batches.source)",
+                (through,),
+            )
             run.execute("DELETE FROM batches WHERE kind = 'saved' AND seq > ?", (through,))
         last = self._database.rows("SELECT MAX(seq) FROM batches")[0][0]
         return max(last or 0, through)
@@ -103,8 +109,11 @@ class Ledger:
             "INSERT INTO aside (key, id, source, reason, size, content, received) VALUES (?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (key) DO UPDATE SET reason = excluded.reason, size = excluded.size, content = excluded.content, "
             "received = excluded.received, times = times + 1",
-            (key, unread.id, unread.source, unread.reason, len(unread.content), content, unread.received),
-        )
+            (
+                key, _storable(unread.id), unread.source, _storable(unread.reason), len(unread.content), content,
+                unread.received,
+            ),
+        )  # fmt: skip
         run.execute("DELETE FROM aside WHERE number <= (SELECT MAX(number) FROM aside) - ?", (_KEPT_BATCHES,))
         if unread.position is not None:
             run.execute(
@@ -119,6 +128,12 @@ class Ledger:
         with self._database.transaction() as run:
             run.execute("INSERT OR REPLACE INTO facts VALUES ('through', ?)", (str(through),))
             run.execute("UPDATE batches SET body = NULL WHERE body IS NOT NULL AND seq <= ?", (through,))
+            # Only the last position that is saved can be gone back to; each may be as long as a list of all files.
+            run.execute(
+                "UPDATE batches SET position = NULL WHERE position IS NOT NULL AND seq < (SELECT MAX(seq) FROM batches "
+                "AS later WHERE later.source = batches.source AND later.position IS NOT NULL AND later.seq <= ?)",
+                (through,),
+            )
             run.execute(
                 "DELETE FROM batches WHERE seq IN (SELECT seq FROM batches WHERE taken < ? AND seq <= ? AND seq NOT IN "
                 "(SELECT MAX(seq) FROM batches GROUP BY source) LIMIT ?)",
@@ -156,6 +171,11 @@ class Ledger:
 
 def _json(position: Any) -> str | None:
     return None if position is None else json.dumps(position)
+
+
+def _storable(text: str) -> str:
+    """Return a text that SQLite takes: names of files may hold bytes that are no UTF-8, which Python reads as surrogates."""
+    return text.encode(errors="backslashreplace").decode()
 
 
 def _body(table: pa.Table) -> bytes:

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from supersample.errors import InputError
 from supersample.history import History
-from supersample.history.keeping import resume, save_with, schema_of, timeline_of
+from supersample.history.keeping import options_of, resume, save_with, schema_of, timeline_of
 from supersample.history.timeline import Timeline
 from supersample.live.alarm_book import AlarmBook
 from supersample.live.batch import Batch, FullError, Taken, UnavailableError, Unread
@@ -67,8 +67,7 @@ class Stream:
 
     def _open(self, folder: Path, held: ExitStack) -> None:
         arguments = dict(self.settings.history)
-        private = bool(arguments.get("redact"))
-        if private and "like" not in arguments:
+        if arguments.get("redact") and "like" not in arguments:
             raise InputError(
                 f"stream {self.name!r} must have like= where it has redact=, since until columns are learned from 5,000 rows "
                 f"their values would be kept; summarize some rows first, and name that summary"
@@ -78,13 +77,14 @@ class Stream:
         with self.database.transaction() as run:  # a stream that was killed before its first save starts again from one seed
             run.execute("INSERT OR IGNORE INTO facts VALUES ('seed', ?)", (str(secrets.randbits(63)),))
         arguments.setdefault("random_state", int(self.database.fact("seed") or 0))
-        arguments.pop("drop", None)  # columns are removed before anything is written, so the history never has them
+        drop = arguments.pop("drop", None) or ()  # removed before anything is written, so the history never has them
         self.history = History(**{"time": None, **arguments})
         self._folder = folder / "history"
         through = int(resume(self.history, self._folder).get("through", 0))
-        self.ledger, self.alarms = Ledger(self.database, logged=not private), AlarmBook(self.database)
-        last = self.ledger.opened(through)
-        self._intake = Intake(self.history, self.ledger, self.alarms, Shape.of(self.settings.history), last, self._outgoing)
+        options = options_of(self.history)  # those of `like` too
+        self.ledger, self.alarms = Ledger(self.database, logged=not options.redact), AlarmBook(self.database)
+        shape, last = Shape.of(options, self.settings.history.get("time"), drop), self.ledger.opened(through)
+        self._intake = Intake(self.history, self.ledger, self.alarms, shape, last, self._outgoing)
         self._intake.replay(through)
         self._saved = through
 

@@ -4,26 +4,33 @@ import io
 import zlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.json
 import pyarrow.parquet as pq
 
-from supersample.records.sources.base import Batches, sound
+from supersample.live.decoding.measuring import n_leaves, written_out
+from supersample.records.sources.base import Batches, OtherTypeError, sound
+from supersample.records.sources.conforming import described
 from supersample.records.sources.ipc import ipc_stream_reader
+from supersample.records.sources.nested import flat_fields
 from supersample.records.sources.text import csv_reader
 
-__all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
+__all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "BodyError", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
 
 
-class OverLimitError(ValueError):
+class BodyError(ValueError):
+    """A body cannot be used; the message quotes nothing of it."""
+
+
+class OverLimitError(BodyError):
     """A body is larger than it may be, once it is read."""
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What a body may hold once it is decompressed and decoded."""
+    """What a body may hold once it is decompressed and decoded; columns: those without fields, at any depth."""
 
     decoded: int
     columns: int
@@ -46,7 +53,7 @@ def _ndjson(body: bytes, known: pa.Schema | None, _: Bounds) -> Batches:
     if not body.strip():
         return
     if body.lstrip()[:1] == b"[":
-        raise ValueError("the body must be one JSON object a line, got a JSON array; send one object a line")
+        raise BodyError("the body must be one JSON object a line, got a JSON array; send one object a line")
     flat = known if known is not None and not any("." in name for name in known.names) else None
     table = pyarrow.json.read_json(
         pa.BufferReader(body),
@@ -61,14 +68,14 @@ def _ndjson(body: bytes, known: pa.Schema | None, _: Bounds) -> Batches:
 
 def _arrow(body: bytes, _: pa.Schema | None, bounds: Bounds) -> Batches:
     schema, batches = ipc_stream_reader(io.BytesIO(body))
-    _check_columns(len(schema), bounds)
+    _check_columns(schema, bounds)
     yield from batches
 
 
 def _parquet(body: bytes, _: pa.Schema | None, bounds: Bounds) -> Batches:
     with pq.ParquetFile(pa.BufferReader(body)) as file:
         about = file.metadata
-        _check_columns(about.num_columns, bounds)
+        _check_columns(file.schema_arrow, bounds)
         _check_rows(about.num_rows, bounds)
         if sum(about.row_group(place).total_byte_size for place in range(about.num_row_groups)) > bounds.decoded:
             raise _too_much(bounds)
@@ -94,21 +101,37 @@ _PIECE = 1 << 20
 def decoded(body: bytes, form: str, encoding: str, known: pa.Schema | None, bounds: Bounds) -> pa.Table:
     """Return the rows of a body; raise an error of any kind if it holds none, or more than it may."""
     plain = unpacked(body, encoding, bounds)
+    if known is not None:  # a column that has had no values may get some, of any type
+        known = pa.schema([each for each in known if not pa.types.is_null(each.type)])
     found: list[pa.RecordBatch] = []
-    rows = size = 0
-    for batch in FORMATS[form].read(plain, known, bounds):
-        _check_columns(batch.num_columns, bounds)
-        if len(set(batch.schema.names)) < batch.num_columns:
-            raise ValueError("the columns must have different names, and some have the same one")
-        rows, size = rows + batch.num_rows, size + batch.nbytes
+    rows, size = 0, 0.0
+    for batch in _read(plain, form, known, bounds):
+        _check_columns(batch.schema, bounds)
+        names = [each.name for each in flat_fields(batch.schema)]
+        if len(set(names)) < len(names):
+            raise BodyError("the columns must have different names, and some have the same one")
+        rows, size = rows + batch.num_rows, size + written_out(batch)
         _check_rows(rows, bounds)
         if size > bounds.decoded:
             raise _too_much(bounds)
         if batch.num_rows:
             found.append(batch)
     if not found:
-        raise ValueError("the body must hold a row, and holds none")
-    return pa.Table.from_batches(found)
+        raise BodyError("the body must hold a row, and holds none")
+    tables = [pa.Table.from_batches([each]) for each in found]
+    return pa.concat_tables(tables, promote_options="default")  # of null: a column without values in some of them
+
+
+def _read(body: bytes, form: str, known: pa.Schema | None, bounds: Bounds) -> Batches:
+    """Yield the rows of a body; where a value has no type that is known, say which types are."""
+    try:
+        yield from FORMATS[form].read(body, known, bounds)
+    except (pa.ArrowInvalid, OtherTypeError) as error:
+        if not (known and FORMATS[form].text):
+            raise
+        raise ValueError(
+            f"{error}; the columns have the types of the rows before, {described(known)}: send such values"
+        ) from error
 
 
 def unpacked(body: bytes, encoding: str, bounds: Bounds) -> bytes:
@@ -132,7 +155,7 @@ def _gunzipped(body: bytes) -> Iterator[bytes]:
             piece = member.decompress(body, _PIECE)
             body = member.unconsumed_tail
             if not piece and not body and not member.eof:
-                raise ValueError("the gzip data ends too early; send all of it")
+                raise BodyError("the gzip data ends too early; send all of it")
             yield piece
         body = member.unused_data
 
@@ -143,7 +166,8 @@ def _unpacked(body: bytes, encoding: str) -> Iterator[bytes]:
             yield piece
 
 
-def _check_columns(count: Any, bounds: Bounds) -> None:
+def _check_columns(schema: pa.Schema, bounds: Bounds) -> None:
+    count = sum(map(n_leaves, schema.types))
     if count > bounds.columns:
         raise OverLimitError(f"a batch may have at most {bounds.columns:,} columns, got {count:,}; send fewer")
 

@@ -25,12 +25,12 @@ _START = 120.0
 
 
 class DecodingError(SupersampleError, ValueError):
-    """A body could not be decoded; over: since it is larger than it may be."""
+    """A body could not be decoded; over: since it is larger than it may be. plain: whether the message quotes nothing of it."""
 
-    def __init__(self, message: str, *, over: bool = False) -> None:
+    def __init__(self, message: str, *, over: bool = False, plain: bool = True) -> None:
         """Keep the kind."""
         super().__init__(message)
-        self.over = over
+        self.over, self.plain = over, plain
 
 
 class Decoders:
@@ -68,7 +68,7 @@ class Decoders:
             self._free.put(worker)
         if status == "rows":
             return pa.ipc.open_stream(answer).read_all()
-        raise DecodingError(answer.decode(errors="replace"), over=status == "over")
+        raise DecodingError(answer.decode(errors="replace"), over=status == "over", plain=status != "unreadable")
 
     def close(self) -> None:
         """End all processes."""
@@ -80,7 +80,8 @@ class Decoders:
         environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
         # Arrow's other allocators reserve more than they use, and so run into a limit that is meant for use.
         environment |= {"ARROW_DEFAULT_MEMORY_POOL": "system", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}
-        command = [sys.executable, "-m", "supersample.live.decoding.worker", str(self._limits.memory)]
+        # -P: nothing is imported from the folder in which the service was started.
+        command = [sys.executable, "-P", "-m", "supersample.live.decoding.worker", str(self._limits.memory)]
         # A session of its own: Ctrl-C is for the service, which ends it when what waits is done.
         worker = subprocess.Popen(  # noqa: S603
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,

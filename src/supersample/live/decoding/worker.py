@@ -10,7 +10,7 @@ from typing import Any, BinaryIO
 
 import pyarrow as pa
 
-from supersample.live.decoding.formats import Bounds, OverLimitError, decoded
+from supersample.live.decoding.formats import BodyError, Bounds, OverLimitError, decoded
 
 __all__ = ["READY", "main"]
 
@@ -44,9 +44,11 @@ def _answered(request: dict[str, Any], known: bytes, body: bytes) -> tuple[str, 
         return "rows", sink.getvalue()
     except OverLimitError as error:
         return "over", str(error).encode(errors="replace")
+    except BodyError as error:
+        return "unfit", str(error).encode(errors="replace")
     except MemoryError:
         return "over", b"the batch takes more memory than decoding may use; send smaller batches"
-    except Exception as error:  # a reader may raise anything on a damaged body
+    except Exception as error:  # a reader may raise anything on a damaged body, and quote it
         return "unreadable", " ".join(f"{error}".split())[:1000].encode(errors="replace")
 
 

@@ -105,6 +105,9 @@ class Asked:
                 raise InputError(f"the body must take at most {_SMALL} bytes")
         try:
             values = json.loads(body) if body else {}
+            json.dumps(values, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError("the body must hold whole characters, and has one half of a surrogate pair") from None
         except (ValueError, RecursionError) as error:
             raise InputError(f"the body must be a JSON object: {error}") from error
         if not isinstance(values, dict):

@@ -119,7 +119,7 @@ async def _decoded(asked: Asked, body: bytearray, form: str, encoding: str, batc
     except DecodingError as error:
         if error.over:
             raise
-        return Unread(batch_id, str(error), bytes(body))
+        return Unread(batch_id, str(error), bytes(body), plain=error.plain)
     return Batch(batch_id, table, filled=text)
 
 

@@ -28,7 +28,8 @@ class Folder:
     """Files of a folder, in the order of their names; a new one is read when it has not changed for `settle` seconds.
 
     The position holds the names of files that were read, with size and time of change, and the rows done of the one at hand. A
-    file that changed after it was read is set aside with that reason, since nobody can tell what of it is new.
+    file that changed after it was read is set aside with that reason, since nobody can tell what of it is new. One that is no
+    longer there is forgotten when another one is read: not before, since a folder without files may be a disk that is away.
     """
 
     wants_end = False
@@ -49,17 +50,21 @@ class Folder:
                 yield from self._read(path, about, done, within[1] if within[0] == f"{path.name}:{about}" else 0)
                 within = ["", 0]
 
-    def _new(self, done: Mapping[str, Any]) -> list[tuple[Path, list[int]]]:
-        """Return files that are whole and were not read as they are now."""
+    def _new(self, done: dict[str, Any]) -> list[tuple[Path, list[int]]]:
+        """Return files that are whole and were not read as they are now; if there are any, forget those that are gone."""
         if not self._folder.is_dir():
             raise SourceError(f"the folder {str(self._folder)!r} is not there")
         found = []
-        for path in sorted(self._folder.iterdir()):
+        paths = sorted(self._folder.iterdir())
+        for path in paths:
             if path.name.startswith((".", "_")) or not _kind(path)[0] or not path.is_file():
                 continue
             about = path.stat()
             if done.get(path.name) != [about.st_size, about.st_mtime_ns] and time.time() - about.st_mtime >= self._settle:
                 found.append((path, [about.st_size, about.st_mtime_ns]))
+        if found:
+            for name in done.keys() - {path.name for path in paths}:
+                del done[name]
         return found
 
     def _read(self, path: Path, about: list[int], done: dict[str, Any], skip: int) -> Iterator[Step]:
@@ -69,12 +74,13 @@ class Folder:
         done[path.name] = about
         last = {"done": dict(done), "within": ["", 0]}
         if changed:
-            yield Unread(batch_id, f"{path.name} changed after it was read; write new rows to a new file", b"", name, last)
+            reason = f"{path.name} changed after it was read; write new rows to a new file"
+            yield Unread(batch_id, reason, b"", name, last, plain=True)
             return
         try:
             table = self._table(path)
         except DecodingError as error:
-            yield Unread(batch_id, f"{path.name}: {error}", b"", name, last)
+            yield Unread(batch_id, f"{path.name}: {error}", b"", name, last, plain=error.plain)
             return
         filled = _kind(path)[0] in _TEXT
         before = {each: known for each, known in done.items() if each != path.name}

@@ -56,9 +56,9 @@ class Lines:
         name = self._context.name
         position = {"position": more["position"](self.done)} if "position" in more else {}
         if not body.strip():
-            return Unread(batch_id, "the lines are empty", b"", name, **position)
+            return Unread(batch_id, "the lines are empty", b"", name, plain=True, **position)
         try:
             table = self._context.decoders.decode(self.header + body, self._form, "", self._context.schema())
         except DecodingError as error:
-            return Unread(batch_id, str(error), body, name, **position)
+            return Unread(batch_id, str(error), body, name, plain=error.plain, **position)
         return Batch(batch_id, table, name, filled=True, **position)

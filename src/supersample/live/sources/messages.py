@@ -79,7 +79,7 @@ class Reader:
                 yield from self._halves(messages, position)
                 return
             reason = f"{_place(messages[0])}: {error}"
-            yield Unread(_id(messages), reason, messages[0].value, name, next_position)
+            yield Unread(_id(messages), reason, messages[0].value, name, next_position, plain=error.plain)
             return
 
         def parts() -> Iterator[Batch | Unread]:

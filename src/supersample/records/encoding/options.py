@@ -76,6 +76,10 @@ class ColumnOptions:
         """Return the schema without the columns that are dropped, if it still has them."""
         return pa.schema([field for field in schema if not self._dropped(field.name)])
 
+    def gone(self, schema: pa.Schema) -> pa.Schema:
+        """Return the columns of a schema that are dropped."""
+        return pa.schema([field for field in schema if self._dropped(field.name)])
+
     def rest(self, batch: pa.RecordBatch) -> pa.RecordBatch:
         """Return a batch without the columns that are dropped, if it still has them."""
         gone = [name for name in batch.schema.names if self._dropped(name)]
