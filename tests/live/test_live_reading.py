@@ -90,9 +90,11 @@ def test_decisions_change_the_verdict(reopened):
     assert (status["verdict"], status["alarm"]) == ("same", None)
     assert status["sentence"].startswith(f"same since {get(reopened, '/streams/rides/alarms/1')['change']}; ")
     assert decide(reopened, "snooze", hours=2)["state"] == "snoozed"
-    assert get(reopened, "/streams/rides")["verdict"] == "same"
+    status = get(reopened, "/streams/rides")
+    assert (status["verdict"], status["open_alarms"]) == ("same", 0)
     decide(reopened, "snooze", hours=1e-9)
-    assert get(reopened, "/streams/rides")["verdict"] == "changed"  # it is over
+    status = get(reopened, "/streams/rides")
+    assert (status["verdict"], status["open_alarms"]) == ("changed", 1)  # it is over, and open again
 
 
 @pytest.mark.parametrize(

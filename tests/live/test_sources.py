@@ -9,8 +9,10 @@ import pytest
 from live_rows import rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
-from supersample.live.settings import SourceSettings, StreamSettings
-from supersample.live.sources import SOURCES
+from supersample.live.batch import UnavailableError
+from supersample.live.settings import Limits, SourceSettings, StreamSettings
+from supersample.live.sources import SOURCES, Context
+from supersample.live.sources.lines import Lines
 
 
 @pytest.fixture
@@ -113,7 +115,7 @@ def test_a_folder_that_goes_away_is_said_and_read_again_when_it_is_back(fed, tmp
         folder.rename(tmp_path / "gone")
         wait(service, lambda _: any(event == "source away" for event, _ in service.events))
         with client_of(service) as client:
-            assert 'supersample_source_up{source="folder"} 0.0' in client.get("/metrics").text
+            assert 'supersample_source_up{source="folder",stream="rides"} 0.0' in client.get("/metrics").text
         (tmp_path / "gone").rename(folder)
         put(folder / "b.csv", lines(1, form="csv"))
         wait(service, seen(20))
@@ -170,6 +172,53 @@ def test_a_batch_that_could_not_be_kept_is_read_again_and_none_after_it_goes_bef
         told = [values["reason"] for event, values in service.events if event == "source away"]
         assert "No space left" in told[0]
         assert not failures
+
+
+def test_an_error_that_nobody_expected_ends_no_source(fed, tmp_path, monkeypatch):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(lines(0))
+    taken, failures = Lines.taken, [1]
+
+    def failing(self, *arguments, **more):
+        if failures:
+            failures.pop()
+            raise ZeroDivisionError("oh no")
+        return taken(self, *arguments, **more)
+
+    monkeypatch.setattr(Lines, "taken", failing)
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(10))
+        told = [values["reason"] for event, values in service.events if event == "source away"]
+    assert told == ["ZeroDivisionError: oh no"]
+
+
+def test_lines_that_cannot_be_decoded_at_the_moment_stay():
+    class Decoders:
+        """The first attempt finds no process that decodes."""
+
+        attempts = 0
+
+        def decode(self, body, *_):
+            self.attempts += 1
+            if self.attempts == 1:
+                raise UnavailableError("no process")
+            return body
+
+    found = Lines("csv", Context("stdin", Decoders(), Limits(), lambda: None))
+    found.add(b"x\n1\n2\n3")
+    with pytest.raises(UnavailableError):
+        found.taken("first")
+    assert found.done == len(b"x\n")
+    assert found.taken("first").table == b"x\n1\n2\n"
+    assert not found.has_rows
+
+
+def test_sources_of_one_name_in_two_streams_are_told_apart(tmp_path):
+    source = SourceSettings("files", "files", {"path": str(tmp_path / "x")})
+    streams = [StreamSettings(name, {"time": "when", "every": "10s"}, (source,)) for name in ("rides", "other")]
+    with running(settings_of(tmp_path / "state", *streams)) as service, client_of(service) as client:
+        samples = [line for line in client.get("/metrics").text.splitlines() if line.startswith("supersample_source_up{")]
+    assert sorted(samples) == [f'supersample_source_up{{source="files",stream="{name}"}} 1.0' for name in ("other", "rides")]
 
 
 @pytest.mark.parametrize(

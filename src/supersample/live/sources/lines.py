@@ -48,17 +48,18 @@ class Lines:
         return b"\n" in self._held or (self._ended and bool(self._held))
 
     def taken(self, batch_id: str, **more: Any) -> Batch | Unread:
-        """Return the next batch, and forget its lines."""
+        """Return the next batch, and forget its lines; if it cannot be decoded at the moment, it stays the next one."""
         end = self._held.rfind(b"\n", 0, _BATCH) + 1 or self._held.find(b"\n") + 1 or len(self._held)
-        body = bytes(self._held[:end])
+        body, name = bytes(self._held[:end]), self._context.name
+        table, reason = None, "the lines are empty"
+        if body.strip():
+            try:
+                table = self._context.decoders.decode(self.header + body, self._form, "", self._context.schema())
+            except DecodingError as error:
+                reason = str(error)
         del self._held[:end]
         self.done += end
-        name = self._context.name
         position = {"position": more["position"](self.done)} if "position" in more else {}
-        if not body.strip():
-            return Unread(batch_id, "the lines are empty", b"", name, **position)
-        try:
-            table = self._context.decoders.decode(self.header + body, self._form, "", self._context.schema())
-        except DecodingError as error:
-            return Unread(batch_id, str(error), body, name, **position)
+        if table is None:
+            return Unread(batch_id, reason, body if body.strip() else b"", name, **position)
         return Batch(batch_id, table, name, filled=True, **position)

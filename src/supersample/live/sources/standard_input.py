@@ -19,32 +19,34 @@ class StandardInput:
     wants_end = True
 
     def __init__(self, pipe: BinaryIO, form: str, context: Context) -> None:
-        self._pipe, self._form, self._context = pipe, form, context
+        self._pipe = pipe
         self._closed = False
+        #: What was read and did not leave; kept where `steps` is called again, since it cannot be read again.
+        self._lines = Lines(form, context)
         #: Ids of this run, so that those of another one are not taken for them.
-        self._run = secrets.token_hex(6)
+        self._run, self._count = secrets.token_hex(6), 0
 
     def steps(self, position: Any) -> Iterator[Step]:
         """Yield batches as they come, and nothing while none do."""
-        lines, count = Lines(self._form, self._context), 0
         while not self._closed:
             if not select.select([self._pipe], [], [], 0.2)[0]:
-                if lines.has_rows:
-                    count += 1
-                    yield lines.taken(f"{self._run}-{count}")
-                else:
-                    yield None
+                yield self._taken() if self._lines.has_rows else None
                 continue
             piece = self._pipe.read1(1 << 20)  # type: ignore[attr-defined]
             if not piece:
-                lines.end()
+                self._lines.end()
             else:
-                lines.add(piece)
-            while lines.is_full or (not piece and lines.has_rows):
-                count += 1
-                yield lines.taken(f"{self._run}-{count}")
+                self._lines.add(piece)
+            while self._lines.is_full or (not piece and self._lines.has_rows):
+                yield self._taken()
             if not piece:
                 return
+
+    def _taken(self) -> Step:
+        """Return the next batch under an id of its own."""
+        found = self._lines.taken(f"{self._run}-{self._count + 1}")
+        self._count += 1
+        return found
 
     def close(self) -> None:
         """Read no more."""
