@@ -11,7 +11,7 @@ from starlette.routing import Route
 
 from supersample.errors import InputError, SupersampleError
 from supersample.live.http.description import described, operation_id
-from supersample.live.http.endpoint import Asked, Endpoint, NotFoundError, failure
+from supersample.live.http.endpoint import Asked, BodyError, Endpoint, NotFoundError, failure
 from supersample.live.http.registry import ENDPOINTS
 from supersample.live.http.security import Guard
 
@@ -74,6 +74,8 @@ async def _answered(endpoint: Endpoint, service: "Service", guard: Guard, reques
         return await endpoint.handler(Asked(service, request, _values(endpoint, request), rights, guard))
     except NotFoundError as error:
         return failure(404, str(error.args[0]))
+    except BodyError as error:  # what is left of it is not read, so that the connection cannot be used again
+        return failure(error.status, str(error), {"Connection": "close"})
     except SupersampleError as error:
         return failure(400, str(error))
     except ClientDisconnect:

@@ -39,6 +39,8 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
     wrong = {400: "The request cannot be understood", 403: "The request comes from another site, or by another name"}
     if endpoint.right != "open":
         wrong |= {401: "A token is needed", 403: "The token does not allow this, or the request comes from another site"}
+    if endpoint.rows or endpoint.body is not None:
+        wrong |= {408: "The body came too slowly", 413: "The body is too large"}
     found: dict[str, Any] = {
         "summary": endpoint.about,
         "operationId": operation_id(endpoint),

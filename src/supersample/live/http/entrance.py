@@ -69,11 +69,7 @@ def _event(kind: str, value: dict[str, Any]) -> bytes:
 
 async def _login(asked: Asked) -> Response:
     """Begin a session of the page."""
-    body = b""
-    async for piece in asked.request.stream():
-        body += piece
-        if len(body) > _FORM:
-            return failure(413, "the form is too large")
+    body = await asked.body(_FORM)
     token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
     session = asked.guard.log_in(token)
     if session is None:
@@ -110,7 +106,7 @@ ENDPOINTS = (
         "Begin a session of the page",
         body=_TOKEN,
         gives=_HTML,
-        statuses={303: "Logged in", 403: "No such token", 413: "The form is too large"},
+        statuses={303: "Logged in"},
     ),
     Endpoint("POST", "/logout", "open", _logout, "End the session of the page", gives=_HTML, statuses={303: "Logged out"}),
     Endpoint("GET", "/health", "open", _health, "Whether the process answers"),
