@@ -1,6 +1,9 @@
 """What a service says of its streams: verdict, ticks, alarms and decisions, ranges, profiles, prototypes."""
 
+import asyncio
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -95,6 +98,37 @@ def test_decisions_change_the_verdict(reopened):
     decide(reopened, "snooze", hours=1e-9)
     status = get(reopened, "/streams/rides")
     assert (status["verdict"], status["open_alarms"]) == ("changed", 1)  # it is over, and open again
+
+
+def test_a_decision_that_waits_for_the_disk_holds_up_nobody(watched, client, reopened):
+    with ThreadPoolExecutor(1) as pool:
+        with watched.service.streams["rides"].database.transaction():
+            asked = pool.submit(decide, client, "acknowledge")
+            with client_of(watched) as other:
+                while not asked.running():
+                    pass
+                for _ in range(20):
+                    assert get(other, "/health") == {"status": "ok"}
+            assert not asked.done()
+        assert asked.result()["state"] == "acknowledged"
+
+
+def test_comparisons_that_wait_are_limited(watched, client, monkeypatch):
+    monkeypatch.setattr(watched.service, "computations", asyncio.Semaphore(1))
+    held, free = threading.Event(), threading.Event()
+    watched.service.computing.submit(lambda: (held.set(), free.wait(60)))
+    held.wait(60)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(get, client, "/streams/rides/profile")
+        while not watched.service.computations.locked():
+            time.sleep(0.01)
+        with client_of(watched) as other:
+            answer = other.get("/streams/rides/compare")
+            assert (answer.status_code, answer.headers["Retry-After"]) == (429, "5")
+            assert "ask again later" in answer.json()["error"]
+        free.set()
+        assert waiting.result()["rows"] == 25_000
+    assert not watched.service.computations.locked()
 
 
 @pytest.mark.parametrize(

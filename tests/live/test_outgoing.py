@@ -64,6 +64,9 @@ def test_an_alarm_is_posted_signed_and_again_until_it_is_taken(tmp_path, target)
     with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
         changed_stream(client)
         until(lambda: len(target.posts) == 3)
+        metrics = client.get("/metrics").text  # what was posted is there
+        assert 'supersample_alarms_total{stream="rides"} 1.0' in metrics
+        assert 'supersample_changed{stream="rides"} 1.0' in metrics
         alarm = client.get("/streams/rides/alarms/1").json()
         stream = service.service.streams["rides"]
         until(lambda: not stream.alarms.due(1e12))
@@ -199,6 +202,13 @@ def test_metrics_say_what_the_status_says_and_no_value_of_the_data(client):
     labels = {name for family in text_string_to_metric_families(text) for sample in family.samples for name in sample.labels}
     assert labels == {"stream", "endpoint", "status"}
     assert "Rides" not in text
+
+
+def test_metrics_show_rows_once_they_are_acknowledged(tmp_path):
+    with running(settings_of(tmp_path)) as service, client_of(service) as client:
+        for number in range(3):
+            assert send(client, number).status_code == 200
+            assert f'supersample_rows_total{{stream="rides"}} {500.0 * (number + 1)}' in client.get("/metrics").text
 
 
 def test_the_client_sends_what_people_have_and_asks(tmp_path):

@@ -10,6 +10,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from supersample.errors import InputError, SupersampleError
+from supersample.live.batch import FullError
 from supersample.live.http.description import described, operation_id
 from supersample.live.http.endpoint import Asked, BodyError, Endpoint, NotFoundError, failure
 from supersample.live.http.registry import ENDPOINTS
@@ -76,6 +77,8 @@ async def _answered(endpoint: Endpoint, service: "Service", guard: Guard, reques
         return failure(404, str(error.args[0]))
     except BodyError as error:  # what is left of it is not read, so that the connection cannot be used again
         return failure(error.status, str(error), {"Connection": "close"})
+    except FullError as error:
+        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
     except SupersampleError as error:
         return failure(400, str(error))
     except ClientDisconnect:

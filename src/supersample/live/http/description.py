@@ -1,6 +1,6 @@
 """The OpenAPI description, made of the same registry as the routes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -9,7 +9,13 @@ from supersample.live.http.endpoint import Endpoint
 
 __all__ = ["described", "operation_id"]
 
-_ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+_ERROR = {
+    "type": "object", "required": ["error"], "additionalProperties": False,
+    "properties": {
+        "error": {"type": "string"},
+        "batch_id": {"type": "string", "description": "Of rows: the Batch-Id under which to send them again"},
+    },
+}  # fmt: skip
 
 
 def described(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
@@ -55,8 +61,11 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             for each in endpoint.parameters
         ],
         "responses": {
-            "200": {"description": "Done", "content": _content(endpoint)},
-            **{str(status): _failed(status, about) for status, about in sorted((wrong | dict(endpoint.statuses)).items())},
+            "200": {"description": "Done", "content": _content(endpoint.gives)},
+            **{
+                str(status): _other(status, about, endpoint.others.get(status))
+                for status, about in sorted((wrong | dict(endpoint.statuses)).items())
+            },
         },
     }
     if endpoint.right != "open":
@@ -80,14 +89,18 @@ def operation_id(endpoint: Endpoint) -> str:
     return endpoint.handler.__name__.strip("_")
 
 
-def _content(endpoint: Endpoint) -> dict[str, Any]:
-    if isinstance(endpoint.gives, str):
-        return {endpoint.gives: {"schema": {"type": "string"}}}
-    return {"application/json": {"schema": dict(endpoint.gives)}}
+def _content(gives: Mapping[str, Any] | str) -> dict[str, Any]:
+    if isinstance(gives, str):
+        return {gives: {"schema": {"type": "string"}}}
+    return {"application/json": {"schema": dict(gives)}}
 
 
-def _failed(status: int, about: str) -> dict[str, Any]:
+def _other(status: int, about: str, gives: Mapping[str, Any] | str | None) -> dict[str, Any]:
     found: dict[str, Any] = {"description": about}
     if status >= 400:
-        found["content"] = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+        error = _content({"$ref": "#/components/schemas/Error"})
+        if gives is None or isinstance(gives, str):
+            found["content"] = error if gives is None else error | _content(gives)
+        else:
+            found["content"] = _content({"anyOf": [dict(gives), {"$ref": "#/components/schemas/Error"}]})
     return found

@@ -74,7 +74,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A line of the registry. gives: a schema of JSON, or a media type that is none. statuses: those beside 200, and why."""
+    """A line of the registry.
+
+    gives: a schema of JSON, or a media type that is none. statuses: those beside 200, and why. others: by status, what an
+    answer beside 200 may hold instead of an error: a schema of JSON, or a media type.
+    """
 
     method: Literal["GET", "POST"]
     path: str
@@ -86,6 +90,7 @@ class Endpoint:
     rows: bool = False
     gives: Mapping[str, Any] | str = field(default_factory=lambda: {"type": "object"})
     statuses: Mapping[int, str] = field(default_factory=dict)
+    others: Mapping[int, Mapping[str, Any] | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -153,9 +158,11 @@ def answer(value: Mapping[str, Any], status: int = 200, headers: Mapping[str, st
     return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="application/json")
 
 
-def failure(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer that says why something was not done."""
-    return answer({"error": " ".join(reason.split())}, status, headers)
+def failure(
+    status: int, reason: str, headers: Mapping[str, str] | None = None, more: Mapping[str, str] | None = None
+) -> Response:  # fmt: skip
+    """Return an answer that says why something was not done. more: what else it tells."""
+    return answer({"error": " ".join(reason.split()), **(more or {})}, status, headers)
 
 
 def _types(kind: type | tuple[type, ...]) -> tuple[type, ...]:

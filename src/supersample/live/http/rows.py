@@ -37,6 +37,7 @@ async def _rows(asked: Asked) -> Response:
     if encoding and encoding not in ENCODINGS:
         return failure(415, f"Content-Encoding must be one of {', '.join(ENCODINGS)}, got {encoding[:80]!r}")
     batch_id = asked.values.get("Batch-Id") or secrets.token_hex(12)
+    again = {"batch_id": batch_id}  # who has given no id needs it to send the same rows once more
     try:
         body = await _read(asked)
     except BodyError as error:
@@ -44,26 +45,27 @@ async def _rows(asked: Asked) -> Response:
             await _discarded(asked)
         raise
     except FullError as error:
-        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}", "Connection": "close"})
+        return failure(429, str(error), {**_later(error.retry_after), "Connection": "close"}, again)
     try:
         form = MEDIA_TYPES[media_type]
         given = await _decoded(asked, body, form, encoding, batch_id)
         taken = await _durable(asked, given)
     except FullError as error:
-        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
+        return failure(429, str(error), _later(error.retry_after), again)
     except (UnavailableError, TimeoutError) as error:
-        return failure(
-            503,
-            str(error) or "the stream cannot write at the moment; send the batch again with the same id",
-            {"Retry-After": "5"},
-        )
+        reason = str(error) or "the stream cannot write at the moment; send the batch again with the same id"
+        return failure(503, reason, _later(5.0), again)
     except DecodingError as error:
         return failure(413, str(error))
     except RefusedError as error:
-        return failure(422, f"the batch was set aside: {error}")
+        return failure(422, f"the batch was set aside: {error}", None, again)
     finally:
         service.bodies.left(len(body))
     return answer({"stream": stream.name, "batch_id": batch_id, "rows": taken.rows, "repeated": taken.repeated})
+
+
+def _later(seconds: float) -> dict[str, str]:
+    return {"Retry-After": f"{seconds:.0f}"}
 
 
 async def _read(asked: Asked) -> bytearray:
