@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+from supersample.errors import InputError
 from supersample.live.sources.lines import Lines
 from supersample.live.sources.options import check_options, text_format
 from supersample.live.sources.protocol import Context, Step
@@ -56,4 +57,7 @@ class StandardInput:
 def source(options: Mapping[str, Any], context: Context) -> StandardInput:
     """Return standard input as a source. format: "ndjson" or "csv"."""
     check_options("stdin", options, ("format",))
-    return StandardInput(sys.stdin.buffer, text_format(options, "ndjson"), context)
+    form = text_format(options, "ndjson")
+    if sys.platform == "win32":  # `select` knows no pipes there
+        raise InputError("standard input cannot be watched on Windows; write the lines to a file, and watch that")
+    return StandardInput(sys.stdin.buffer, form, context)
