@@ -22,6 +22,16 @@ def test_every_route_is_described_and_nothing_else(watched):
     assert len(set(names)) == len(names)
 
 
+def operations(paths):
+    return [each for methods in paths.values() for each in methods.values()]
+
+
+def test_a_service_that_asks_for_no_token_says_so(client):
+    found = operations(client.get("/openapi.json").json()["paths"])
+    assert len(found) == len(ENDPOINTS)
+    assert not any("security" in each for each in found)
+
+
 def test_parameters_in_paths_are_declared():
     for each in ENDPOINTS:
         inside = {part[1:-1] for part in each.path.split("/") if part.startswith("{")}
@@ -56,6 +66,7 @@ def test_answers_are_those_that_are_described(client, endpoint):
 def test_answers_that_are_no_errors_are_described_too(tmp_path):
     with running(settings_of(tmp_path, tokens=TOKENS)) as service, client_of(service) as client:
         paths = client.get("/openapi.json").json()["paths"]
+        assert all(("security" in each) == (each.get("x-right") is not None) for each in operations(paths))
         answer = client.post("/login", data={"token": "wrong"})
         assert answer.status_code == 403
         assert set(paths["/login"]["post"]["responses"]["403"]["content"]) == {"text/html", "application/json"}

@@ -172,7 +172,7 @@ def test_two_ranges_are_compared(client):
     )
     assert same["pvalue"] > 1e-3
     assert "no rows" in get(client, "/streams/rides/compare", 400, first_start="2030-01-01")["error"]
-    assert "must be a date" in get(client, "/streams/rides/compare", 400, first_start="yesterday")["error"]
+    assert "first_start must be a date" in get(client, "/streams/rides/compare", 400, first_start="yesterday")["error"]
 
 
 def test_profiles_and_prototypes(client):

@@ -65,6 +65,7 @@ def test_the_page_by_a_session(guarded):
         assert client.get("/session").json() == {"rights": [], "login": True}
         assert client.post("/login", data={"token": "wrong"}).status_code == 403
         assert client.post("/login", data={"token": TOKENS["send"]}).status_code == 403  # it may not read
+        assert client.post("/login", content=b"a=1&" * 5).status_code == 400
         answer = client.post("/login", data={"token": TOKENS["read"]})
         assert (answer.status_code, answer.headers["Location"]) == (303, "/")
         cookie = answer.headers["Set-Cookie"]

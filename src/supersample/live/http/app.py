@@ -44,7 +44,7 @@ def application(service: "Service") -> Starlette:
     for route, each in zip(routes, ENDPOINTS, strict=True):
         route.methods = {each.method}  # no HEAD, which would listen to events for ever
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _failed})
-    app.state.description = described(ENDPOINTS)
+    app.state.description = described(ENDPOINTS, asks=guard.asks)
     app.router.redirect_slashes = False
     return app
 

@@ -18,11 +18,11 @@ _ERROR = {
 }  # fmt: skip
 
 
-def described(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """Return the description of the end points."""
+def described(endpoints: Sequence[Endpoint], *, asks: bool) -> dict[str, Any]:
+    """Return the description of the end points. asks: whether the service asks for tokens."""
     paths: dict[str, dict[str, Any]] = {}
     for each in endpoints:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, asks=asks)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -41,7 +41,7 @@ def described(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, *, asks: bool) -> dict[str, Any]:
     wrong = {400: "The request cannot be understood", 403: "The request comes from another site, or by another name"}
     if endpoint.right != "open":
         wrong |= {401: "A token is needed", 403: "The token does not allow this, or the request comes from another site"}
@@ -69,10 +69,12 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
         },
     }
     if endpoint.right != "open":
-        found["security"] = [{"token": []}]
+        if asks:
+            found["security"] = [{"token": []}]
         found["x-right"] = endpoint.right
     if endpoint.rows:
-        content = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES}
+        content: dict[str, Any] = {each: {"schema": {"type": "string", "format": "binary"}} for each in MEDIA_TYPES}
+        content["application/json"] = {"schema": {"type": "object", "description": "A row; more of them, one a line"}}
         found["requestBody"] = {
             "required": True,
             "content": content,

@@ -8,6 +8,7 @@ from urllib.parse import parse_qs
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from supersample._plain import plain
+from supersample.errors import InputError
 from supersample.live.http import page
 from supersample.live.http.endpoint import Asked, Body, Endpoint, answer
 from supersample.live.http.security import COOKIE
@@ -66,7 +67,10 @@ def _event(kind: str, value: dict[str, Any]) -> bytes:
 async def _login(asked: Asked) -> Response:
     """Begin a session of the page."""
     body = await asked.body(_FORM)
-    token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
+    try:
+        token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
+    except ValueError as error:
+        raise InputError("the form must have the field token, and has too many fields") from error
     session = asked.guard.log_in(token)
     if session is None:
         return HTMLResponse(page.shell(wrong=True), 403, {"Cache-Control": "no-store"})
@@ -89,7 +93,8 @@ async def _page(_: Asked) -> Response:
 
 
 _TOKEN = Body(
-    {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}, "application/x-www-form-urlencoded"
+    {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}, "additionalProperties": False},
+    "application/x-www-form-urlencoded",
 )
 
 _READY = {
