@@ -51,7 +51,7 @@ def target():
     server.server_close()
 
 
-def until(test, seconds=60.0):
+def until(test, seconds=600.0):
     end = time.monotonic() + seconds
     while not test():
         assert time.monotonic() < end

@@ -9,7 +9,8 @@ import pytest
 from live_rows import rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
-from supersample.live.batch import UnavailableError
+from supersample.live.batch import Batch, UnavailableError, Unread
+from supersample.live.decoding import DecodingError
 from supersample.live.settings import Limits, SourceSettings, StreamSettings
 from supersample.live.sources import SOURCES, Context
 from supersample.live.sources.lines import Lines
@@ -27,7 +28,7 @@ def fed(tmp_path):
     return start
 
 
-def wait(service, test, seconds=60.0):
+def wait(service, test, seconds=600.0):
     end = time.monotonic() + seconds
     stream = service.service.streams["rides"]
     while not test(stream):
@@ -99,10 +100,11 @@ def test_a_line_that_cannot_be_read_is_set_aside_and_the_rest_goes_on(fed, tmp_p
     path.write_bytes(lines(0))
     with fed("files", path=str(path)) as service:
         wait(service, seen(10))
-        append(path, b'{"when": oh no}\n')
+        append(path, lines(1) + b'{"when": oh no}\n' + lines(2))
         wait(service, lambda stream: len(stream.ledger.aside()) == 1)
-        append(path, lines(1))
-        wait(service, seen(20))
+        wait(service, seen(30))
+        append(path, lines(3))
+        wait(service, seen(40))
         assert ("set aside", "files") in [(event, values.get("source")) for event, values in service.events]
 
 
@@ -177,19 +179,56 @@ def test_a_batch_that_could_not_be_kept_is_read_again_and_none_after_it_goes_bef
 def test_an_error_that_nobody_expected_ends_no_source(fed, tmp_path, monkeypatch):
     path = tmp_path / "app.ndjson"
     path.write_bytes(lines(0))
-    taken, failures = Lines.taken, [1]
+    batches, failures = Lines.batches, [1]
 
-    def failing(self, *arguments, **more):
+    def failing(self, *arguments):
         if failures:
             failures.pop()
             raise ZeroDivisionError("oh no")
-        return taken(self, *arguments, **more)
+        return batches(self, *arguments)
 
-    monkeypatch.setattr(Lines, "taken", failing)
+    monkeypatch.setattr(Lines, "batches", failing)
     with fed("files", path=str(path)) as service:
         wait(service, seen(10))
         told = [values["reason"] for event, values in service.events if event == "source away"]
     assert told == ["ZeroDivisionError: oh no"]
+
+
+class Parsers:
+    """Decoders of lines that hold whole numbers, which count what they are asked."""
+
+    asked = 0
+
+    def decode(self, body, *_):
+        self.asked += 1
+        try:
+            return [int(each) for each in body.splitlines()]
+        except ValueError as error:
+            raise DecodingError("no number") from error
+
+
+def cut(content):
+    """Return what lines become, the position after each, and how often they were decoded."""
+    parsers = Parsers()
+    found = Lines("ndjson", Context("files", parsers, Limits(), lambda: None))
+    found.add(content)
+    steps = list(found.batches(lambda: f"at {found.done}", lambda done: done))
+    assert not found.has_rows
+    return [each.table if isinstance(each, Batch) else each.content for each in steps], steps, parsers.asked
+
+
+def test_a_bad_line_costs_no_other_line():
+    found, steps, _ = cut(b"1\n2\nbad\n4\n5\n6\n")
+    assert [each for each in found if isinstance(each, bytes)] == [b"bad\n"]
+    assert [number for each in found if isinstance(each, list) for number in each] == [1, 2, 4, 5, 6]
+    assert [each.id for each in steps] == [f"at {each.position}" for each in [Unread("", "", position=0), *steps[:-1]]]
+    assert steps[-1].position == 14
+
+
+def test_what_is_not_of_the_format_at_all_is_not_tried_line_by_line():
+    found, _, asked = cut(b"bad\n" * 10_000)
+    assert b"".join(found) == b"bad\n" * 10_000
+    assert asked < 100
 
 
 def test_lines_that_cannot_be_decoded_at_the_moment_stay():
@@ -207,9 +246,10 @@ def test_lines_that_cannot_be_decoded_at_the_moment_stay():
     found = Lines("csv", Context("stdin", Decoders(), Limits(), lambda: None))
     found.add(b"x\n1\n2\n3")
     with pytest.raises(UnavailableError):
-        found.taken("first")
+        next(found.batches(lambda: "first"))
     assert found.done == len(b"x\n")
-    assert found.taken("first").table == b"x\n1\n2\n"
+    (batch,) = found.batches(lambda: "first")
+    assert batch.table == b"x\n1\n2\n"
     assert not found.has_rows
 
 

@@ -31,7 +31,10 @@ class StandardInput:
         """Yield batches as they come, and nothing while none do."""
         while not self._closed:
             if not select.select([self._pipe], [], [], 0.2)[0]:
-                yield self._taken() if self._lines.has_rows else None
+                if self._lines.has_rows:
+                    yield from self._lines.batches(self._id)
+                else:
+                    yield None
                 continue
             piece = self._pipe.read1(1 << 20)  # type: ignore[attr-defined]
             if not piece:
@@ -39,15 +42,14 @@ class StandardInput:
             else:
                 self._lines.add(piece)
             while self._lines.is_full or (not piece and self._lines.has_rows):
-                yield self._taken()
+                yield from self._lines.batches(self._id)
             if not piece:
                 return
 
-    def _taken(self) -> Step:
-        """Return the next batch under an id of its own."""
-        found = self._lines.taken(f"{self._run}-{self._count + 1}")
+    def _id(self) -> str:
+        """Return an id that no other batch has."""
         self._count += 1
-        return found
+        return f"{self._run}-{self._count}"
 
     def close(self) -> None:
         """Read no more."""
