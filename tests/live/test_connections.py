@@ -65,7 +65,7 @@ def test_a_body_that_nobody_reads_is_not_waited_for_either(connect):
 @pytest.mark.parametrize("path", ["/login", "/streams/rides/alarms/1/normal"])
 def test_a_small_body_has_a_limit(service, path):
     with client_of(service) as client:
-        answer = client.post(path, content=b"x" * 20_000)
+        answer = client.post(path, content=b"x" * 40_000)
         assert answer.status_code == 413
         assert "a body may have at most" in answer.json()["error"]
 

@@ -1,6 +1,7 @@
 """What a service says of its streams: verdict, ticks, alarms and decisions, ranges, profiles, prototypes."""
 
 import asyncio
+import json
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -98,6 +99,13 @@ def test_decisions_change_the_verdict(reopened):
     decide(reopened, "snooze", hours=1e-9)
     status = get(reopened, "/streams/rides")
     assert (status["verdict"], status["open_alarms"]) == ("changed", 1)  # it is over, and open again
+
+
+def test_the_longest_note_is_taken(reopened):
+    body = {"by": "\N{PENCIL}" * 200, "note": "\N{MEMO}" * 2_000}
+    answer = reopened.post("/streams/rides/alarms/1/acknowledge", content=json.dumps(body))  # escaped
+    assert answer.status_code == 200
+    assert {name: answer.json()[name] for name in body} == body
 
 
 def test_a_decision_that_waits_for_the_disk_holds_up_nobody(watched, client, reopened):

@@ -22,8 +22,9 @@ __all__ = ["Asked", "Body", "BodyError", "Endpoint", "NotFoundError", "Parameter
 
 #: What a caller may do: nothing special, read, send rows, or decide about alarms.
 Right = Literal["open", "read", "send", "admin"]
-#: Bytes of a body of JSON, and those for which a slow sender gets another second.
-_SMALL, _SLOWEST = 16_384, 64 << 10
+#: Bytes of a body of JSON, which hold 2,200 characters that are escaped twelve bytes each, and those for which a slow sender
+#: gets another second.
+_SMALL, _SLOWEST = 32_768, 64 << 10
 
 
 class NotFoundError(LookupError):
