@@ -59,8 +59,8 @@ lint: environment
 
 environment: $(TEST)/.installed
 
-test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, and the guide to clusters
-	$(TEST)/$(BIN)/python -m pytest -m once tests/engines/test_connect.py tests/engines/test_spark_sink.py tests/contract/test_documentation.py
+test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, the guide to clusters, and the whole live demo
+	$(TEST)/$(BIN)/python -m pytest -m once tests/engines/test_connect.py tests/engines/test_spark_sink.py tests/contract/test_documentation.py tests/cli/test_demo_live.py
 
 test-newest: newest  ## Lint, types and suite with the newest release of everything
 	$(call LINT,$(NEWEST))

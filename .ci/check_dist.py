@@ -19,9 +19,10 @@ SDIST = (
     "README.md", "LICENSE", "CHANGELOG.md", "CITATION.cff", "pyproject.toml", "src/supersample/py.typed",
     "tests/golden/format-1/summary.ss", "constraints/python-3.11.txt",
 )  # fmt: skip
-#: Files of the package that are not Python.
+#: Files of the package that are not Python; of the page of the service all, since it loads each by its name.
 WHEEL = (
     "supersample/py.typed", "supersample/report/templates/summary.html.j2", "supersample/report/templates/panels/map.html.j2",
+    *(f"supersample/live/page/{each.name}" for each in (ROOT / "src" / "supersample" / "live" / "page").iterdir()),
 )  # fmt: skip
 
 

@@ -37,6 +37,7 @@ if sys.platform == "win32":
     collect_ignore += [
         "cli/test_process.py", "cli/test_start.py", "contract/test_disk.py", "contract/test_documentation.py",
         "contract/test_threads.py", "helpers/interrupts.py", "property/test_interrupts.py", "property/test_kill.py",
+        "live/test_kafka_kills.py", "live/test_kills.py", "live/test_watch_command.py",
     ]  # fmt: skip
 if sys.platform != "linux":
     collect_ignore += ["contract/test_memory.py", "helpers/engine_parts.py", "engines", "fuzz"]

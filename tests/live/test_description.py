@@ -6,7 +6,7 @@ import sys
 import pytest
 from starlette.routing import Route
 
-from live_services import client_of
+from live_services import TOKENS, client_of, running, settings_of
 from supersample.live.http.app import application
 from supersample.live.http.registry import ENDPOINTS
 
@@ -20,6 +20,16 @@ def test_every_route_is_described_and_nothing_else(watched):
     assert routes == described == {(each.method, each.path) for each in ENDPOINTS}
     names = [each["operationId"] for methods in app.state.description["paths"].values() for each in methods.values()]
     assert len(set(names)) == len(names)
+
+
+def operations(paths):
+    return [each for methods in paths.values() for each in methods.values()]
+
+
+def test_a_service_that_asks_for_no_token_says_so(client):
+    found = operations(client.get("/openapi.json").json()["paths"])
+    assert len(found) == len(ENDPOINTS)
+    assert not any("security" in each for each in found)
 
 
 def test_parameters_in_paths_are_declared():
@@ -51,6 +61,22 @@ def test_answers_are_those_that_are_described(client, endpoint):
             assert set(schema.get("required", ())) <= set(values)
             for name, one in schema.get("properties", {}).items():
                 assert name not in values or isinstance(values[name], TYPES[one["type"]])
+
+
+def test_answers_that_are_no_errors_are_described_too(tmp_path):
+    with running(settings_of(tmp_path, tokens=TOKENS)) as service, client_of(service) as client:
+        paths = client.get("/openapi.json").json()["paths"]
+        assert all(("security" in each) == (each.get("x-right") is not None) for each in operations(paths))
+        answer = client.post("/login", data={"token": "wrong"})
+        assert answer.status_code == 403
+        assert set(paths["/login"]["post"]["responses"]["403"]["content"]) == {"text/html", "application/json"}
+        assert answer.headers["Content-Type"].startswith("text/html")
+        service.service.streams["rides"]._not_saved = "no space left"
+        answer = client.get("/ready")
+        assert (answer.status_code, answer.json()) == (503, {"status": "not ready"})
+        told = paths["/ready"]["get"]["responses"]["503"]["content"]["application/json"]["schema"]["anyOf"][0]
+        assert answer.json()["status"] in told["properties"]["status"]["enum"]
+        service.service.streams["rides"]._not_saved = ""
 
 
 def test_importing_the_package_and_its_client_imports_no_server():

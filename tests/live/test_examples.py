@@ -27,10 +27,10 @@ def test_the_configuration_can_be_read():
 
 def test_the_rules_name_metrics_that_there_are():
     known = {f"supersample_{name}" for name, *_ in _GAUGES} | {f"supersample_{name}_total" for name, *_ in _COUNTERS}
-    known |= {"supersample_changed", "supersample_stream_up", "supersample_source_up"}
+    known |= {"supersample_changed", "supersample_stream_up", "supersample_source_up", "supersample_webhook_errors_total"}
     rules = yaml.safe_load((EXAMPLES / "alerts.yml").read_text())["groups"][0]["rules"]
     named = [name for each in rules for name in re.findall(r"supersample_\w+", each["expr"])]
-    assert len(named) == len(rules) == 5
+    assert len(named) == len(rules) == 6
     assert set(named) <= known
 
 

@@ -1,6 +1,10 @@
 """What a service says of its streams: verdict, ticks, alarms and decisions, ranges, profiles, prototypes."""
 
+import asyncio
+import json
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -90,9 +94,49 @@ def test_decisions_change_the_verdict(reopened):
     assert (status["verdict"], status["alarm"]) == ("same", None)
     assert status["sentence"].startswith(f"same since {get(reopened, '/streams/rides/alarms/1')['change']}; ")
     assert decide(reopened, "snooze", hours=2)["state"] == "snoozed"
-    assert get(reopened, "/streams/rides")["verdict"] == "same"
+    status = get(reopened, "/streams/rides")
+    assert (status["verdict"], status["open_alarms"]) == ("same", 0)
     decide(reopened, "snooze", hours=1e-9)
-    assert get(reopened, "/streams/rides")["verdict"] == "changed"  # it is over
+    status = get(reopened, "/streams/rides")
+    assert (status["verdict"], status["open_alarms"]) == ("changed", 1)  # it is over, and open again
+
+
+def test_the_longest_note_is_taken(reopened):
+    body = {"by": "\N{PENCIL}" * 200, "note": "\N{MEMO}" * 2_000}
+    answer = reopened.post("/streams/rides/alarms/1/acknowledge", content=json.dumps(body))  # escaped
+    assert answer.status_code == 200
+    assert {name: answer.json()[name] for name in body} == body
+
+
+def test_a_decision_that_waits_for_the_disk_holds_up_nobody(watched, client, reopened):
+    with ThreadPoolExecutor(1) as pool:
+        with watched.service.streams["rides"].database.transaction():
+            asked = pool.submit(decide, client, "acknowledge")
+            with client_of(watched) as other:
+                while not asked.running():
+                    pass
+                for _ in range(20):
+                    assert get(other, "/health") == {"status": "ok"}
+            assert not asked.done()
+        assert asked.result()["state"] == "acknowledged"
+
+
+def test_comparisons_that_wait_are_limited(watched, client, monkeypatch):
+    monkeypatch.setattr(watched.service, "computations", asyncio.Semaphore(1))
+    held, free = threading.Event(), threading.Event()
+    watched.service.computing.submit(lambda: (held.set(), free.wait(60)))
+    held.wait(60)
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(get, client, "/streams/rides/profile")
+        while not watched.service.computations.locked():
+            time.sleep(0.01)
+        with client_of(watched) as other:
+            answer = other.get("/streams/rides/compare")
+            assert (answer.status_code, answer.headers["Retry-After"]) == (429, "5")
+            assert "ask again later" in answer.json()["error"]
+        free.set()
+        assert waiting.result()["rows"] == 25_000
+    assert not watched.service.computations.locked()
 
 
 @pytest.mark.parametrize(
@@ -146,7 +190,7 @@ def test_two_ranges_are_compared(client):
     )
     assert same["pvalue"] > 1e-3
     assert "no rows" in get(client, "/streams/rides/compare", 400, first_start="2030-01-01")["error"]
-    assert "must be a date" in get(client, "/streams/rides/compare", 400, first_start="yesterday")["error"]
+    assert "first_start must be a date" in get(client, "/streams/rides/compare", 400, first_start="yesterday")["error"]
 
 
 def test_profiles_and_prototypes(client):

@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import json
+import sqlite3
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -50,7 +51,7 @@ def target():
     server.server_close()
 
 
-def until(test, seconds=60.0):
+def until(test, seconds=600.0):
     end = time.monotonic() + seconds
     while not test():
         assert time.monotonic() < end
@@ -63,6 +64,9 @@ def test_an_alarm_is_posted_signed_and_again_until_it_is_taken(tmp_path, target)
     with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
         changed_stream(client)
         until(lambda: len(target.posts) == 3)
+        metrics = client.get("/metrics").text  # what was posted is there
+        assert 'supersample_alarms_total{stream="rides"} 1.0' in metrics
+        assert 'supersample_changed{stream="rides"} 1.0' in metrics
         alarm = client.get("/streams/rides/alarms/1").json()
         stream = service.service.streams["rides"]
         until(lambda: not stream.alarms.due(1e12))
@@ -93,6 +97,41 @@ def test_a_delivery_that_is_due_survives_a_restart(tmp_path, target):
         assert service.service.streams["rides"].alarms.due(1e12)[0][:3] == due[:3]
     with running(settings_of(tmp_path)) as service:  # without a target nothing is due for anybody
         assert not target.posts
+
+
+def test_an_error_while_an_alarm_is_delivered_is_said_and_counted_and_deliveries_go_on(tmp_path, target, monkeypatch):
+    hooks = (WebhookSettings(target.url, SECRET),)
+    with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
+        book, failures = service.service.streams["rides"].alarms, [1, 2]
+        delivered = book.delivered
+
+        def failing(number, **more):
+            if failures:
+                failures.pop()
+                raise sqlite3.OperationalError("database or disk is full")
+            delivered(number, **more)
+
+        monkeypatch.setattr(book, "delivered", failing)
+        changed_stream(client)
+        until(lambda: len(target.posts) == 3 and not book.due(1e12))
+        told = [values for event, values in service.events if event == "webhook error"]
+        assert 'supersample_webhook_errors_total{stream="rides"} 2.0' in client.get("/metrics").text
+    assert [each["reason"] for each in told] == ["OperationalError: database or disk is full"] * 2
+    assert {post[0]["Delivery-Id"] for post in target.posts} == {"rides-1"}
+
+
+def test_a_target_that_cannot_even_be_asked_is_one_more_failed_attempt(tmp_path, target, monkeypatch):
+    def failing(*_):
+        raise ZeroDivisionError("oh no")
+
+    monkeypatch.setattr("supersample.live.webhooks.signature", failing)
+    hooks = (WebhookSettings(target.url, SECRET), WebhookSettings(f"{target.url}&other"))
+    with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
+        changed_stream(client)
+        until(lambda: len(target.posts) == 1 and any(event == "webhook failed" for event, _ in service.events))
+        failed = next(values for event, values in service.events if event == "webhook failed")
+    assert failed["reason"] == "ZeroDivisionError"
+    assert SIGNATURE not in target.posts[0][0]
 
 
 def listened(client, count):
@@ -163,6 +202,13 @@ def test_metrics_say_what_the_status_says_and_no_value_of_the_data(client):
     labels = {name for family in text_string_to_metric_families(text) for sample in family.samples for name in sample.labels}
     assert labels == {"stream", "endpoint", "status"}
     assert "Rides" not in text
+
+
+def test_metrics_show_rows_once_they_are_acknowledged(tmp_path):
+    with running(settings_of(tmp_path)) as service, client_of(service) as client:
+        for number in range(3):
+            assert send(client, number).status_code == 200
+            assert f'supersample_rows_total{{stream="rides"}} {500.0 * (number + 1)}' in client.get("/metrics").text
 
 
 def test_the_client_sends_what_people_have_and_asks(tmp_path):

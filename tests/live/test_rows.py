@@ -12,6 +12,7 @@ import pytest
 
 from live_rows import rows
 from live_services import BODIES, body_of, client_of, running, send, settings_of
+from supersample.live.batch import UnavailableError
 from supersample.live.settings import Limits
 
 
@@ -159,6 +160,24 @@ def test_what_a_stream_cannot_keep_up_with_comes_again_later(tmp_path, monkeypat
             gate.set()
             assert first.result().status_code == 200
         assert send(client, 1).json()["rows"] == 500
+
+
+@pytest.mark.parametrize("given", ["mine", None])
+def test_where_no_process_decodes_rows_can_be_sent_again_under_the_id_of_the_answer(service, client, monkeypatch, given):
+    def none(*_):
+        raise UnavailableError("no process that decodes could be started")
+
+    before, headers = client.get("/streams/rides").json()["rows"], {} if given is None else {"Batch_Id": given}
+    media_type, body = body_of(rows(3, n=5))
+    with monkeypatch.context() as patched:
+        patched.setattr(service.service.decoders, "decode", none)
+        answer = post(client, body, media_type, **headers)
+    assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+    batch_id = answer.json()["batch_id"]
+    assert batch_id == given or given is None
+    repeated = [post(client, body, media_type, Batch_Id=batch_id).json()["repeated"] for _ in range(2)]
+    assert repeated == [False, True]
+    assert client.get("/streams/rides").json()["rows"] == before + 5
 
 
 def test_numbers_of_text_are_floats_whatever_the_first_batch_holds(tmp_path):

@@ -1,12 +1,18 @@
 """Who may do what: tokens by right, sessions of the page, other sites, and what no answer holds."""
 
 import re
+import shutil
+import ssl
+import subprocess
 
+import httpx
 import pyarrow as pa
 import pytest
 
+from live_rows import rows
 from live_services import TOKENS, body_of, client_of, running, settings_of
 from supersample.errors import InputError
+from supersample.live import Client
 from supersample.live.http.registry import ENDPOINTS
 from supersample.live.http.security import COOKIE, Guard
 from supersample.live.settings import ServerSettings
@@ -59,6 +65,7 @@ def test_the_page_by_a_session(guarded):
         assert client.get("/session").json() == {"rights": [], "login": True}
         assert client.post("/login", data={"token": "wrong"}).status_code == 403
         assert client.post("/login", data={"token": TOKENS["send"]}).status_code == 403  # it may not read
+        assert client.post("/login", content=b"a=1&" * 5).status_code == 400
         answer = client.post("/login", data={"token": TOKENS["read"]})
         assert (answer.status_code, answer.headers["Location"]) == (303, "/")
         cookie = answer.headers["Set-Cookie"]
@@ -72,6 +79,28 @@ def test_the_page_by_a_session(guarded):
         assert client.get("/streams", headers={"Cookie": cookie.split(";")[0]}).status_code == 401
         client.post("/login", data={"token": TOKENS["admin"]})
         assert client.post("/streams/rides/alarms/1/normal").status_code == 404  # there is none, and it may be said
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="makes a certificate by openssl")
+def test_a_service_by_https(tmp_path):
+    certificate, key = tmp_path / "certificate.pem", tmp_path / "key.pem"
+    command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=localhost", "-addext"]
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    subprocess.run([*command, names, "-keyout", key, "-out", certificate], check=True, capture_output=True)
+    trusted = ssl.create_default_context(cafile=certificate)
+    with running(settings_of(tmp_path / "state", tokens=TOKENS, certificate=certificate, key=key)) as service:
+        assert service.url.startswith("https://127.0.0.1:")
+        with client_of(service, verify=trusted) as client:
+            answer = client.post("/login", data={"token": TOKENS["read"]}, headers={"Origin": service.url})
+            assert answer.status_code == 303
+            assert "; Secure" in answer.headers["Set-Cookie"]
+            assert client.get("/streams").status_code == 200
+        with Client(service.url, token=TOKENS["send"], verify=trusted) as client:
+            assert client.send("rides", rows(0, n=5))["rows"] == 5
+        with client_of(service) as client, pytest.raises(httpx.ConnectError, match=r"(?i)certificate"):
+            client.get("/health")  # nobody vouches for the certificate
+        with httpx.Client(trust_env=False) as client, pytest.raises(httpx.TransportError):
+            client.get(f"{service.url.replace('https', 'http')}/health")
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,11 @@ import pytest
 from live_rows import rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
-from supersample.live.settings import SourceSettings, StreamSettings
-from supersample.live.sources import SOURCES, source_of
+from supersample.live.batch import Batch, UnavailableError, Unread
+from supersample.live.decoding import DecodingError
+from supersample.live.settings import Limits, SourceSettings, StreamSettings
+from supersample.live.sources import SOURCES, Context, source_of
+from supersample.live.sources.lines import Lines
 
 
 @pytest.fixture
@@ -25,7 +28,7 @@ def fed(tmp_path):
     return start
 
 
-def wait(service, test, seconds=60.0):
+def wait(service, test, seconds=600.0):
     end = time.monotonic() + seconds
     stream = service.service.streams["rides"]
     while not test(stream):
@@ -97,10 +100,11 @@ def test_a_line_that_cannot_be_read_is_set_aside_and_the_rest_goes_on(fed, tmp_p
     path.write_bytes(lines(0))
     with fed("files", path=str(path)) as service:
         wait(service, seen(10))
-        append(path, b'{"when": oh no}\n')
+        append(path, lines(1) + b'{"when": oh no}\n' + lines(2))
         wait(service, lambda stream: len(stream.ledger.aside()) == 1)
-        append(path, lines(1))
-        wait(service, seen(20))
+        wait(service, seen(30))
+        append(path, lines(3))
+        wait(service, seen(40))
         assert ("set aside", "files") in [(event, values.get("source")) for event, values in service.events]
 
 
@@ -113,7 +117,7 @@ def test_a_folder_that_goes_away_is_said_and_read_again_when_it_is_back(fed, tmp
         folder.rename(tmp_path / "gone")
         wait(service, lambda _: any(event == "source away" for event, _ in service.events))
         with client_of(service) as client:
-            assert 'supersample_source_up{source="folder"} 0.0' in client.get("/metrics").text
+            assert 'supersample_source_up{source="folder",stream="rides"} 0.0' in client.get("/metrics").text
         (tmp_path / "gone").rename(folder)
         put(folder / "b.csv", lines(1, form="csv"))
         wait(service, seen(20))
@@ -195,6 +199,91 @@ def test_a_batch_that_could_not_be_kept_is_read_again_and_none_after_it_goes_bef
         told = [values["reason"] for event, values in service.events if event == "source away"]
         assert "No space left" in told[0]
         assert not failures
+
+
+def test_an_error_that_nobody_expected_ends_no_source(fed, tmp_path, monkeypatch):
+    path = tmp_path / "app.ndjson"
+    path.write_bytes(lines(0))
+    batches, failures = Lines.batches, [1]
+
+    def failing(self, *arguments):
+        if failures:
+            failures.pop()
+            raise ZeroDivisionError("oh no")
+        return batches(self, *arguments)
+
+    monkeypatch.setattr(Lines, "batches", failing)
+    with fed("files", path=str(path)) as service:
+        wait(service, seen(10))
+        told = [values["reason"] for event, values in service.events if event == "source away"]
+    assert told == ["ZeroDivisionError: oh no"]
+
+
+class Parsers:
+    """Decoders of lines that hold whole numbers, which count what they are asked."""
+
+    asked = 0
+
+    def decode(self, body, *_):
+        self.asked += 1
+        try:
+            return [int(each) for each in body.splitlines()]
+        except ValueError as error:
+            raise DecodingError("no number") from error
+
+
+def cut(content):
+    """Return what lines become, the position after each, and how often they were decoded."""
+    parsers = Parsers()
+    found = Lines("ndjson", Context("files", parsers, Limits(), lambda: None))
+    found.add(content)
+    steps = list(found.batches(lambda: f"at {found.done}", lambda done: done))
+    assert not found.has_rows
+    return [each.table if isinstance(each, Batch) else each.content for each in steps], steps, parsers.asked
+
+
+def test_a_bad_line_costs_no_other_line():
+    found, steps, _ = cut(b"1\n2\nbad\n4\n5\n6\n")
+    assert [each for each in found if isinstance(each, bytes)] == [b"bad\n"]
+    assert [number for each in found if isinstance(each, list) for number in each] == [1, 2, 4, 5, 6]
+    assert [each.id for each in steps] == [f"at {each.position}" for each in [Unread("", "", position=0), *steps[:-1]]]
+    assert steps[-1].position == 14
+
+
+def test_what_is_not_of_the_format_at_all_is_not_tried_line_by_line():
+    found, _, asked = cut(b"bad\n" * 10_000)
+    assert b"".join(found) == b"bad\n" * 10_000
+    assert asked < 100
+
+
+def test_lines_that_cannot_be_decoded_at_the_moment_stay():
+    class Decoders:
+        """The first attempt finds no process that decodes."""
+
+        attempts = 0
+
+        def decode(self, body, *_):
+            self.attempts += 1
+            if self.attempts == 1:
+                raise UnavailableError("no process")
+            return body
+
+    found = Lines("csv", Context("stdin", Decoders(), Limits(), lambda: None))
+    found.add(b"x\n1\n2\n3")
+    with pytest.raises(UnavailableError):
+        next(found.batches(lambda: "first"))
+    assert found.done == len(b"x\n")
+    (batch,) = found.batches(lambda: "first")
+    assert batch.table == b"x\n1\n2\n"
+    assert not found.has_rows
+
+
+def test_sources_of_one_name_in_two_streams_are_told_apart(tmp_path):
+    source = SourceSettings("files", "files", {"path": str(tmp_path / "x")})
+    streams = [StreamSettings(name, {"time": "when", "every": "10s"}, (source,)) for name in ("rides", "other")]
+    with running(settings_of(tmp_path / "state", *streams)) as service, client_of(service) as client:
+        samples = [line for line in client.get("/metrics").text.splitlines() if line.startswith("supersample_source_up{")]
+    assert sorted(samples) == [f'supersample_source_up{{source="files",stream="{name}"}} 1.0' for name in ("other", "rides")]
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 """`supersample watch` as a process: it starts, says where it is, takes rows, and ends cleanly."""
 
+import itertools
 import json
 import os
+import queue
 import signal
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pytest
@@ -67,6 +70,49 @@ def test_it_saves_and_ends_when_it_is_told_to(watching, tmp_path, number, status
     assert watch.event("stopped")["rows"] == {"rides": 500}
     assert History.load(tmp_path / "live" / "rides" / "history").n_seen == 500
     assert watch.process.stderr.read() == b""
+
+
+def sent_until_it_is_gone(client, numbers, acknowledged):
+    """Send batches, and note each that is acknowledged, until the service is gone."""
+    for number in numbers:
+        try:
+            answer = send(client, number, n=20)
+        except httpx.TransportError:
+            return
+        assert answer.status_code == 200
+        acknowledged.put(number)
+
+
+def test_killed_under_posts_it_has_every_acknowledged_batch_once(watching, tmp_path):
+    """Two senders at a time; whatever was acknowledged is known, and what was not is sent again."""
+    known, following = set(), 0
+    for kill in (True, False):
+        watch = watching("--name", "rides", "--time", "when", "--every", "10s", "-o", tmp_path / "live")
+        url = watch.event("started")["url"]
+        with httpx.Client(base_url=url, timeout=60.0, trust_env=False) as client:
+            counted, left_over = divmod(client.get("/streams/rides").json()["rows"], 20)
+            assert left_over == 0
+            assert len(known) <= counted <= following
+            repeated = {number for number in range(following) if send(client, number, n=20).json()["repeated"]}
+            assert known <= repeated
+            assert len(repeated) == counted
+            assert client.get("/streams/rides").json()["rows"] == 20 * following
+            known = set(range(following))
+            if kill:
+                acknowledged = queue.SimpleQueue()
+                with ThreadPoolExecutor(2) as pool:
+                    senders = [
+                        pool.submit(sent_until_it_is_gone, client, itertools.count(following + each, 2), acknowledged)
+                        for each in range(2)
+                    ]
+                    known |= {acknowledged.get(timeout=60) for _ in range(6)}
+                    watch.process.kill()
+                    for each in senders:
+                        each.result()
+                while not acknowledged.empty():
+                    known.add(acknowledged.get())
+                watch.process.wait(60)
+                following = max(known) + 3  # each sender may have been at the one after its last
 
 
 def test_standard_input_is_watched_to_its_end(watching, tmp_path):

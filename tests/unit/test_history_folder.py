@@ -134,6 +134,7 @@ ss.History("when", "1h", random_state=0).update(source, save_to=folder, save_sec
 """
 
 
+@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows has no such signal")
 def test_killed_while_it_saves_and_between_it_ends_in_the_same_bytes(tmp_path):
     """Killed in the middle of a save, before its main file, and then after whole saves, until it comes to the end."""
     for place in range(12):

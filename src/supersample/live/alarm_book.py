@@ -40,7 +40,11 @@ class Decision:
 
     def stands(self, now: float) -> bool:
         """Return whether the alarm says that the stream is not as it should be."""
-        return self.state in ("open", "acknowledged") or (self.state == "snoozed" and (self.until or 0.0) <= now)
+        return self.state == "acknowledged" or self.is_open(now)
+
+    def is_open(self, now: float) -> bool:
+        """Return whether nobody deals with the alarm: nothing was decided, or it was snoozed until a time that is over."""
+        return self.state == "open" or (self.state == "snoozed" and (self.until or 0.0) <= now)
 
 
 class AlarmBook:

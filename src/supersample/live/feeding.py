@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
+from contextlib import suppress
 from typing import Any
 
 from supersample.live.batch import FullError, RefusedError, Taken, UnavailableError
@@ -14,6 +15,8 @@ __all__ = ["Feed"]
 
 #: Seconds until a source that has nothing is asked again; batches on their way at a time.
 _ASKED_AGAIN, _MOST_ON_THEIR_WAY = 0.2, 8
+#: Errors whose text says enough; of any other one, a fault of the program, the kind is said too.
+_AWAY = (SourceError, OSError, UnavailableError)
 
 
 class Feed:
@@ -29,6 +32,11 @@ class Feed:
         self.trouble = ""
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"source {name}", daemon=True)
+
+    @property
+    def stream(self) -> str:
+        """The name of the stream that is fed."""
+        return self._stream.name
 
     def start(self) -> None:
         """Begin."""
@@ -46,14 +54,14 @@ class Feed:
         while not self._stopping.is_set():
             try:
                 self._fed(self._source.steps(self._stream.resumed(self.name)), pauses)
-            except (SourceError, OSError, UnavailableError) as error:
+            except Exception as error:  # whatever it is, the thread must not end: the source is opened again
                 if self._stopping.is_set():
                     return
                 pause = pauses.next()
-                self.trouble = f"{error}"
-                self._told(
-                    "source away", stream=self._stream.name, source=self.name, reason=f"{error}", again_in=round(pause, 1)
-                )
+                self.trouble = f"{error}" if isinstance(error, _AWAY) else f"{type(error).__name__}: {error}"
+                with suppress(Exception):  # what takes the news may be what failed
+                    again = round(pause, 1)
+                    self._told("source away", stream=self.stream, source=self.name, reason=self.trouble, again_in=again)
                 self._stopping.wait(pause)
             else:
                 if not self._stopping.is_set():
@@ -93,4 +101,4 @@ class Feed:
             try:
                 on_their_way.pop(0).result()
             except RefusedError as error:  # it was set aside, and the rest goes on
-                self._told("set aside", stream=self._stream.name, source=self.name, reason=error.kept)
+                self._told("set aside", stream=self.stream, source=self.name, reason=error.kept)

@@ -69,7 +69,12 @@ class Metrics:
         answers = CounterMetricFamily("supersample_answers", "Answers by HTTP", labels=["endpoint", "status"])
         for (endpoint, status), count in sorted(self._answers.items()):
             answers.add_metric([endpoint, str(status)], float(count))
-        sources = GaugeMetricFamily("supersample_source_up", "1 while a source answers, else 0", labels=["source"])
+        sources = GaugeMetricFamily("supersample_source_up", "1 while a source answers, else 0", labels=["stream", "source"])
         for feed in self._service.feeds:
-            sources.add_metric([feed.name], float(not feed.trouble))
-        yield from (changed, ready, answers, sources)
+            sources.add_metric([feed.stream, feed.name], float(not feed.trouble))
+        errors = CounterMetricFamily(
+            "supersample_webhook_errors", "Errors of the service while it delivered alarms", labels=["stream"]
+        )
+        for name, times in self._service.webhooks.errors.items():
+            errors.add_metric([name], float(times))
+        yield from (changed, ready, answers, sources, errors)

@@ -1,5 +1,6 @@
 """The service: its streams, what feeds them, what listens to them, and how it starts and ends."""
 
+import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -18,6 +19,9 @@ from supersample.live.stream import Stream
 from supersample.live.webhooks import Webhooks
 
 __all__ = ["Service"]
+
+#: Comparisons, profiles and prototypes that are computed or wait for it, at most.
+_COMPUTATIONS = 16
 
 
 class Service:
@@ -42,6 +46,7 @@ class Service:
         #: Threads that wait for decoding, and one for what takes a while, so that rows come first.
         self.decoding = ThreadPoolExecutor(2 * settings.limits.decoders, "decoding")
         self.computing = ThreadPoolExecutor(1, "computing")
+        self.computations = asyncio.Semaphore(_COMPUTATIONS)
         self.streams: dict[str, Stream] = {}
         self._told_alarms: dict[str, int] = {}
         self.feeds: list[Feed] = []

@@ -44,7 +44,7 @@ def status_of(stream: Stream) -> dict[str, Any]:
         "last_received": stream.last_received,
         "ticks": 0,
         "alarms": len(decisions),
-        "open_alarms": sum(each.state == "open" for each in decisions),
+        "open_alarms": sum(each.is_open(now) for each in decisions),
         "alarm": None,
         "trouble": stream.trouble,
         **stream.ledger.counts(),

@@ -155,13 +155,17 @@ def _state(stream: Stream) -> Timeline:
 
 
 def _bound(text: str | None, state: Timeline, name: str) -> Any:
-    """Return a bound of a range as `History.between` takes it."""
-    if text is None or state.rules.clock:
-        return text
-    try:
-        return float(text)
-    except ValueError:
-        raise InputError(f"{name} must be a number, as the stream counts time, got {text[:80]!r}") from None
+    """Return a bound of a range as `History.between` takes it; refuse one that it would refuse, under its name here."""
+    if text is None:
+        return None
+    found: Any = text
+    if not state.rules.clock:
+        try:
+            found = float(text)
+        except ValueError:
+            raise InputError(f"{name} must be a number, as the stream counts time, got {text[:80]!r}") from None
+    number_of(found, state.rules, name)
+    return found
 
 
 def _number(bound: Any, state: Timeline, name: str) -> float | None:

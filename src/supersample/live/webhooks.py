@@ -10,10 +10,13 @@ import json
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
 from typing import Any
 
 from supersample._plain import plain
 from supersample.history import Alarm
+from supersample.live.pauses import Pauses
 from supersample.live.settings import WebhookSettings
 from supersample.live.stream import Stream
 from supersample.live.verdict import shown_text
@@ -32,15 +35,28 @@ def signature(secret: str, stamp: str, body: bytes) -> str:
     return f"t={stamp},v1={mac}"
 
 
+@dataclass
+class _Watched:
+    """A stream whose deliveries are posted. resume: when to look again after an error, on the clock of `time.monotonic`."""
+
+    stream: Stream
+    pauses: Pauses = field(default_factory=Pauses)
+    resume: float = 0.0
+
+
 class Webhooks:
-    """Posts what is due, in a thread of its own. told: takes what happens, without secrets and without parts of an address."""
+    """Posts what is due, in a thread of its own. told: takes what happens, without secrets and without parts of an address.
+
+    errors: how often deliveries of a stream ended in an error other than that of the target, by the name of the stream.
+    """
 
     def __init__(self, settings: Sequence[WebhookSettings], told: Callable[..., None]) -> None:
         self._targets = {_name(each): each for each in settings}
         self._told = told
-        self._streams: list[Stream] = []
+        self._watched: list[_Watched] = []
+        self.errors: dict[str, int] = {}
         self._wake, self._stopping = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._run, name="webhooks", daemon=True)
+        self._thread: threading.Thread | None = None
 
     def outgoing(self, stream: str, number: int, alarm: Alarm) -> Iterator[tuple[str, bytes]]:
         """Yield targets and bodies for an alarm; no value of a row is in them but what its words say."""
@@ -56,11 +72,16 @@ class Webhooks:
 
     def watch(self, stream: Stream) -> None:
         """Post what is due for a stream, too."""
-        self._streams.append(stream)
+        self._watched.append(_Watched(stream))
+        self.errors[stream.name] = 0
 
     def start(self) -> None:
         """Begin, if there is any target."""
         if self._targets:
+            import httpx
+
+            client = httpx.Client(timeout=_SECONDS, follow_redirects=False, trust_env=False)
+            self._thread = threading.Thread(target=self._run, args=(client,), name="webhooks", daemon=True)
             self._thread.start()
 
     def wake(self) -> None:
@@ -71,31 +92,42 @@ class Webhooks:
         """End; what is due stays due."""
         self._stopping.set()
         self._wake.set()
-        if self._thread.is_alive():
+        if self._thread is not None:
             self._thread.join(_SECONDS + 1.0)
 
-    def _run(self) -> None:
-        import httpx
-
-        with httpx.Client(timeout=_SECONDS, follow_redirects=False, trust_env=False) as client:
+    def _run(self, client: Any) -> None:
+        with client:
             while not self._stopping.is_set():
                 self._wake.wait(1.0)
                 self._wake.clear()
-                for stream in self._streams:
-                    for due in stream.alarms.due(time.time()):
-                        if self._stopping.is_set():
-                            return
-                        self._post(client, stream, *due)
+                for each in self._watched:
+                    if time.monotonic() >= each.resume:
+                        self._deliver(client, each)
+
+    def _deliver(self, client: Any, watched: _Watched) -> None:
+        """Post what is due for a stream; after an error of any kind, such as a full disk, leave it alone for a while."""
+        stream = watched.stream
+        try:
+            for due in stream.alarms.due(time.time()):
+                if self._stopping.is_set():
+                    return
+                self._post(client, stream, *due)
+        except Exception as error:  # the thread must not end, and other streams are not concerned
+            pause = watched.pauses.next()
+            watched.resume = time.monotonic() + pause
+            self.errors[stream.name] += 1
+            reason = f"{type(error).__name__}: {error}"
+            with suppress(Exception):  # what takes the news may be what failed
+                self._told("webhook error", stream=stream.name, reason=reason, again_in=round(pause, 1))
+        else:
+            watched.pauses.reset()
 
     def _post(self, client: Any, stream: Stream, number: int, name: str, body: bytes, attempts: int) -> None:
-        target, stamp = self._targets.get(name), str(int(time.time()))
+        target = self._targets.get(name)
         if target is None:  # it is no longer in the configuration
             stream.alarms.delivered(number, given_up="the configuration has no such target any more")
             return
-        headers = {"Content-Type": "application/json", "Delivery-Id": f"{stream.name}-{number}"}
-        if target.secret:
-            headers[SIGNATURE] = signature(target.secret, stamp, body)
-        reason = self._posted(client, target.url, body, headers)
+        reason = self._posted(client, target, body, f"{stream.name}-{number}")
         if not reason:
             stream.alarms.delivered(number)
             return
@@ -108,13 +140,14 @@ class Webhooks:
         self._told("webhook failed", stream=stream.name, target=name, reason=reason, again_in=again)
 
     @staticmethod
-    def _posted(client: Any, url: str, body: bytes, headers: dict[str, str]) -> str:
+    def _posted(client: Any, target: WebhookSettings, body: bytes, delivery_id: str) -> str:
         """Post, and return why it failed; empty if it did not."""
-        import httpx
-
+        headers, stamp = {"Content-Type": "application/json", "Delivery-Id": delivery_id}, str(int(time.time()))
         try:
-            answer = client.post(url, content=body, headers=headers)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
+            if target.secret:
+                headers[SIGNATURE] = signature(target.secret, stamp, body)
+            answer = client.post(target.url, content=body, headers=headers)
+        except Exception as error:  # whatever it is, only this delivery has failed
             return type(error).__name__  # its text may hold the address
         return "" if answer.is_success else f"the target answered {answer.status_code}"
 

@@ -12,6 +12,7 @@ from dataclasses import asdict
 import pyarrow as pa
 
 from supersample.errors import SupersampleError
+from supersample.live.batch import UnavailableError
 from supersample.live.decoding.formats import Bounds
 from supersample.live.settings import Limits
 
@@ -22,6 +23,8 @@ _KEPT = ("PATH", "PYTHONPATH", "PYTHONHOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH"
 
 #: Seconds for a process to start, at most.
 _START = 120.0
+#: Attempts at a body whose process dies: it may have been killed for another reason than the body.
+_ATTEMPTS = 2
 
 
 class DecodingError(SupersampleError, ValueError):
@@ -31,6 +34,10 @@ class DecodingError(SupersampleError, ValueError):
         """Keep the kind."""
         super().__init__(message)
         self.over, self.plain = over, plain
+
+
+class _DiedError(Exception):
+    """A process has ended under a body, for whatever reason."""
 
 
 class Decoders:
@@ -46,29 +53,38 @@ class Decoders:
             self._free.put(None)
 
     def decode(self, body: bytes | bytearray, form: str, encoding: str = "", known: pa.Schema | None = None) -> pa.Table:
-        """Return the rows of a body, or raise DecodingError.
+        """Return the rows of a body, or raise DecodingError; raise UnavailableError if the reason is not the body.
 
         form: one of `formats.FORMATS`. encoding: "", "gzip" or "zstd". known: the types of columns seen before, for text.
         """
+        for _ in range(_ATTEMPTS):
+            with suppress(_DiedError):
+                status, answer = self._answered(body, form, encoding, known)
+                if status == "rows":
+                    return pa.ipc.open_stream(answer).read_all()
+                raise DecodingError(answer.decode(errors="replace"), over=status == "over", plain=status != "unreadable")
+        raise DecodingError("the process that decodes did not survive the batch, twice: it is damaged, or made to do harm")
+
+    def _answered(self, body: bytes | bytearray, form: str, encoding: str, known: pa.Schema | None) -> tuple[str, bytes]:
+        """Return what a process answers, once one is free; raise _DiedError if it ends under the body."""
         worker = self._free.get()
         try:
             if self._closed:
-                raise DecodingError("the service is being closed; send the batch again later, with the same id")
+                raise _closing()
             if worker is not None and worker.poll() is not None:
                 self._ended(worker)
                 worker = None
             if worker is None:
                 worker = self._started()
-            status, answer = self._asked(worker, body, form, encoding, known)
-        except BaseException:
+            return self._asked(worker, body, form, encoding, known)
+        except BaseException as error:
             self._ended(worker)
             worker = None
+            if self._closed:
+                raise _closing() from error
             raise
         finally:
             self._free.put(worker)
-        if status == "rows":
-            return pa.ipc.open_stream(answer).read_all()
-        raise DecodingError(answer.decode(errors="replace"), over=status == "over", plain=status != "unreadable")
 
     def close(self) -> None:
         """End all processes."""
@@ -83,10 +99,13 @@ class Decoders:
         # -P: nothing is imported from the folder in which the service was started.
         command = [sys.executable, "-P", "-m", "supersample.live.decoding.worker", str(self._limits.memory)]
         # A session of its own: Ctrl-C is for the service, which ends it when what waits is done.
-        worker = subprocess.Popen(  # noqa: S603
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
-            start_new_session=True,
-        )  # fmt: skip
+        try:
+            worker = subprocess.Popen(  # noqa: S603
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=environment,
+                start_new_session=True,
+            )  # fmt: skip
+        except OSError as error:
+            raise _not_started() from error
         self._all.add(worker)
         late = threading.Timer(_START, worker.kill)
         late.start()
@@ -94,7 +113,7 @@ class Decoders:
             assert worker.stdout is not None
             if not worker.stdout.readline():
                 self._ended(worker)
-                raise DecodingError("no process that decodes could be started; is there enough memory?")
+                raise _not_started()
         finally:
             late.cancel()
         return worker
@@ -123,7 +142,7 @@ class Decoders:
             head = worker.stdout.readline()
             answer = json.loads(head) if head else {}
             content = worker.stdout.read(answer.get("body", 0))
-        except (BrokenPipeError, ValueError) as error:
+        except (OSError, ValueError) as error:
             raise self._died(too_late) from error
         finally:
             late.cancel()
@@ -131,12 +150,12 @@ class Decoders:
             raise self._died(too_late)
         return answer["status"], content
 
-    def _died(self, too_late: threading.Event) -> DecodingError:
+    def _died(self, too_late: threading.Event) -> Exception:
         if too_late.is_set():
             return DecodingError(
                 f"the batch takes more than {self._limits.seconds:g} s to decode; send smaller batches", over=True
             )
-        return DecodingError("the process that decodes did not survive the batch: it is damaged, or made to do harm")
+        return _DiedError()
 
     def _ended(self, worker: "subprocess.Popen[bytes] | None") -> None:
         if worker is None:
@@ -149,3 +168,11 @@ class Decoders:
             with suppress(OSError):
                 if pipe is not None:
                     pipe.close()
+
+
+def _closing() -> UnavailableError:
+    return UnavailableError("the service is being closed; send the batch again later, with the same id")
+
+
+def _not_started() -> UnavailableError:
+    return UnavailableError("no process that decodes could be started; is there enough memory? Send the batch again later")

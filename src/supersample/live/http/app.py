@@ -10,8 +10,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from supersample.errors import InputError, SupersampleError
+from supersample.live.batch import FullError
 from supersample.live.http.description import described, operation_id
-from supersample.live.http.endpoint import Asked, Endpoint, NotFoundError, failure
+from supersample.live.http.endpoint import Asked, BodyError, Endpoint, NotFoundError, failure
 from supersample.live.http.registry import ENDPOINTS
 from supersample.live.http.security import Guard
 
@@ -43,7 +44,7 @@ def application(service: "Service") -> Starlette:
     for route, each in zip(routes, ENDPOINTS, strict=True):
         route.methods = {each.method}  # no HEAD, which would listen to events for ever
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _failed})
-    app.state.description = described(ENDPOINTS)
+    app.state.description = described(ENDPOINTS, asks=guard.asks)
     app.router.redirect_slashes = False
     return app
 
@@ -74,6 +75,10 @@ async def _answered(endpoint: Endpoint, service: "Service", guard: Guard, reques
         return await endpoint.handler(Asked(service, request, _values(endpoint, request), rights, guard))
     except NotFoundError as error:
         return failure(404, str(error.args[0]))
+    except BodyError as error:  # what is left of it is not read, so that the connection cannot be used again
+        return failure(error.status, str(error), {"Connection": "close"})
+    except FullError as error:
+        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
     except SupersampleError as error:
         return failure(400, str(error))
     except ClientDisconnect:

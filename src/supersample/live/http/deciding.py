@@ -1,5 +1,6 @@
 """What people decide about alarms: somebody deals with it, it is the new normal, later."""
 
+import asyncio
 import time
 from typing import Any
 
@@ -26,17 +27,17 @@ _SNOOZE = Body(
 
 async def _acknowledge(asked: Asked) -> Response:
     """Say that somebody deals with an alarm."""
-    return _decided(asked, "acknowledged", await asked.json({"by": str, "note": str}))
+    return await _decided(asked, "acknowledged", await asked.json({"by": str, "note": str}))
 
 
 async def _normal(asked: Asked) -> Response:
     """Say that rows since the change are as they should be."""
-    return _decided(asked, "normal", await asked.json({"by": str, "note": str}))
+    return await _decided(asked, "normal", await asked.json({"by": str, "note": str}))
 
 
 async def _reopen(asked: Asked) -> Response:
     """Take back what was said."""
-    return _decided(asked, "open", await asked.json({"by": str, "note": str}))
+    return await _decided(asked, "open", await asked.json({"by": str, "note": str}))
 
 
 async def _snooze(asked: Asked) -> Response:
@@ -45,17 +46,18 @@ async def _snooze(asked: Asked) -> Response:
     hours = values.pop("hours", 0)
     if not 0 < hours <= _LONGEST:
         raise InputError(f"the body must have hours, more than 0 and at most {_LONGEST:g}")
-    return _decided(asked, "snoozed", values, time.time() + 3600.0 * hours)
+    return await _decided(asked, "snoozed", values, time.time() + 3600.0 * hours)
 
 
-def _decided(asked: Asked, state: State, values: dict[str, Any], until: float | None = None) -> Response:
+async def _decided(asked: Asked, state: State, values: dict[str, Any], until: float | None = None) -> Response:
     for name, most in (("by", 200), ("note", 2_000)):
         if len(values.get(name, "")) > most:
             raise InputError(f"the field {name!r} of the body may have at most {most:,} characters")
     stream, number = asked.stream, asked.values["number"]
     if alarm_of(stream, number) is None:
         raise NotFoundError("the stream has no alarm of that number")
-    stream.alarms.decide(number, state, until=until, **values)
+    # In a thread, since the stream may be writing, and other requests must not wait for its disk.
+    await asyncio.to_thread(stream.alarms.decide, number, state, until=until, **values)
     asked.service.hub.announce(stream.name)
     found = alarm_of(stream, number)
     assert found is not None

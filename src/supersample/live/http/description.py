@@ -1,6 +1,6 @@
 """The OpenAPI description, made of the same registry as the routes."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -9,14 +9,20 @@ from supersample.live.http.endpoint import Endpoint
 
 __all__ = ["described", "operation_id"]
 
-_ERROR = {"type": "object", "required": ["error"], "properties": {"error": {"type": "string"}}}
+_ERROR = {
+    "type": "object", "required": ["error"], "additionalProperties": False,
+    "properties": {
+        "error": {"type": "string"},
+        "batch_id": {"type": "string", "description": "Of rows: the Batch-Id under which to send them again"},
+    },
+}  # fmt: skip
 
 
-def described(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
-    """Return the description of the end points."""
+def described(endpoints: Sequence[Endpoint], *, asks: bool) -> dict[str, Any]:
+    """Return the description of the end points. asks: whether the service asks for tokens."""
     paths: dict[str, dict[str, Any]] = {}
     for each in endpoints:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each)
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, asks=asks)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -35,10 +41,12 @@ def described(endpoints: Sequence[Endpoint]) -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint) -> dict[str, Any]:
+def _operation(endpoint: Endpoint, *, asks: bool) -> dict[str, Any]:
     wrong = {400: "The request cannot be understood", 403: "The request comes from another site, or by another name"}
     if endpoint.right != "open":
         wrong |= {401: "A token is needed", 403: "The token does not allow this, or the request comes from another site"}
+    if endpoint.rows or endpoint.body is not None:
+        wrong |= {408: "The body came too slowly", 413: "The body is too large"}
     found: dict[str, Any] = {
         "summary": endpoint.about,
         "operationId": operation_id(endpoint),
@@ -53,15 +61,20 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             for each in endpoint.parameters
         ],
         "responses": {
-            "200": {"description": "Done", "content": _content(endpoint)},
-            **{str(status): _failed(status, about) for status, about in sorted((wrong | dict(endpoint.statuses)).items())},
+            "200": {"description": "Done", "content": _content(endpoint.gives)},
+            **{
+                str(status): _other(status, about, endpoint.others.get(status))
+                for status, about in sorted((wrong | dict(endpoint.statuses)).items())
+            },
         },
     }
     if endpoint.right != "open":
-        found["security"] = [{"token": []}]
+        if asks:
+            found["security"] = [{"token": []}]
         found["x-right"] = endpoint.right
     if endpoint.rows:
-        content = {media_type: {"schema": {"type": "string", "format": "binary"}} for media_type in MEDIA_TYPES}
+        content: dict[str, Any] = {each: {"schema": {"type": "string", "format": "binary"}} for each in MEDIA_TYPES}
+        content["application/json"] = {"schema": {"type": "object", "description": "A row; more of them, one a line"}}
         found["requestBody"] = {
             "required": True,
             "content": content,
@@ -78,14 +91,18 @@ def operation_id(endpoint: Endpoint) -> str:
     return endpoint.handler.__name__.strip("_")
 
 
-def _content(endpoint: Endpoint) -> dict[str, Any]:
-    if isinstance(endpoint.gives, str):
-        return {endpoint.gives: {"schema": {"type": "string"}}}
-    return {"application/json": {"schema": dict(endpoint.gives)}}
+def _content(gives: Mapping[str, Any] | str) -> dict[str, Any]:
+    if isinstance(gives, str):
+        return {gives: {"schema": {"type": "string"}}}
+    return {"application/json": {"schema": dict(gives)}}
 
 
-def _failed(status: int, about: str) -> dict[str, Any]:
+def _other(status: int, about: str, gives: Mapping[str, Any] | str | None) -> dict[str, Any]:
     found: dict[str, Any] = {"description": about}
     if status >= 400:
-        found["content"] = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+        error = _content({"$ref": "#/components/schemas/Error"})
+        if gives is None or isinstance(gives, str):
+            found["content"] = error if gives is None else error | _content(gives)
+        else:
+            found["content"] = _content({"anyOf": [dict(gives), {"$ref": "#/components/schemas/Error"}]})
     return found

@@ -1,5 +1,6 @@
 """What an end point is: a route, the right that it needs, what it takes and gives. Routes and description come from this."""
 
+import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -17,16 +18,26 @@ if TYPE_CHECKING:
     from supersample.live.http.security import Guard
     from supersample.live.service import Service
 
-__all__ = ["Asked", "Body", "Endpoint", "NotFoundError", "Parameter", "Right", "answer", "failure"]
+__all__ = ["Asked", "Body", "BodyError", "Endpoint", "NotFoundError", "Parameter", "Right", "answer", "failure"]
 
 #: What a caller may do: nothing special, read, send rows, or decide about alarms.
 Right = Literal["open", "read", "send", "admin"]
-#: Bytes of a body of JSON.
-_SMALL = 16_384
+#: Bytes of a body of JSON, which hold 2,200 characters that are escaped twelve bytes each, and those for which a slow sender
+#: gets another second.
+_SMALL, _SLOWEST = 32_768, 64 << 10
 
 
 class NotFoundError(LookupError):
     """What was asked for is not there."""
+
+
+class BodyError(Exception):
+    """A body is not read to its end. status: that of HTTP, 413 if it is too large, 408 if it comes too slowly."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        """Keep the status."""
+        super().__init__(reason)
+        self.status = status
 
 
 @dataclass(frozen=True)
@@ -64,7 +75,11 @@ class Body:
 
 @dataclass(frozen=True)
 class Endpoint:
-    """A line of the registry. gives: a schema of JSON, or a media type other than JSON. statuses: those beside 200, and why."""
+    """A line of the registry.
+
+    gives: a schema of JSON, or a media type other than JSON. statuses: those beside 200, and why. others: by status, what an
+    answer beside 200 may hold instead of an error: a schema of JSON, or a media type.
+    """
 
     method: Literal["GET", "POST"]
     path: str
@@ -76,6 +91,7 @@ class Endpoint:
     rows: bool = False
     gives: Mapping[str, Any] | str = field(default_factory=lambda: {"type": "object"})
     statuses: Mapping[int, str] = field(default_factory=dict)
+    others: Mapping[int, Mapping[str, Any] | str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -96,13 +112,32 @@ class Asked:
             raise NotFoundError("there is no stream of that name; /streams lists them")
         return found
 
+    async def body(self, most: int, came: Callable[[int], None] = lambda _: None) -> bytearray:
+        """Return the body, at most so many bytes; raise BodyError if there are more, or if they come too slowly.
+
+        came: told of bytes before they are held.
+        """
+        too_large = BodyError(413, f"a body may have at most {most:,} bytes here; send a smaller one")
+        declared, seconds = self.request.headers.get("content-length", ""), self.service.settings.limits.seconds
+        if declared.isdecimal() and int(declared) > most:
+            raise too_large
+        body, loop = bytearray(), asyncio.get_running_loop()
+        try:
+            async with asyncio.timeout(seconds) as deadline:
+                start = loop.time()
+                async for piece in self.request.stream():
+                    if len(body) + len(piece) > most:
+                        raise too_large
+                    came(len(piece))
+                    body += piece
+                    deadline.reschedule(start + seconds + len(body) / _SLOWEST)
+        except TimeoutError:
+            raise BodyError(408, "the body came too slowly; send it again, or a smaller one") from None
+        return body
+
     async def json(self, known: Mapping[str, type | tuple[type, ...]]) -> dict[str, Any]:
         """Return a small body of JSON, whose fields and types are known; none means no fields."""
-        body = b""
-        async for piece in self.request.stream():
-            body += piece
-            if len(body) > _SMALL:
-                raise InputError(f"the body must take at most {_SMALL} bytes")
+        body = await self.body(_SMALL)
         try:
             values = json.loads(body) if body else {}
             json.dumps(values, ensure_ascii=False).encode()
@@ -127,9 +162,11 @@ def answer(value: Mapping[str, Any], status: int = 200, headers: Mapping[str, st
     return Response(body, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="application/json")
 
 
-def failure(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an answer that says why something was not done."""
-    return answer({"error": " ".join(reason.split())}, status, headers)
+def failure(
+    status: int, reason: str, headers: Mapping[str, str] | None = None, more: Mapping[str, str] | None = None
+) -> Response:  # fmt: skip
+    """Return an answer that says why something was not done. more: what else it tells."""
+    return answer({"error": " ".join(reason.split()), **(more or {})}, status, headers)
 
 
 def _types(kind: type | tuple[type, ...]) -> tuple[type, ...]:

@@ -8,9 +8,9 @@ from urllib.parse import parse_qs
 from starlette.responses import HTMLResponse, RedirectResponse, Response, StreamingResponse
 
 from supersample._plain import plain
-from supersample.live.batch import FullError
+from supersample.errors import InputError
 from supersample.live.http import page
-from supersample.live.http.endpoint import Asked, Body, Endpoint, answer, failure
+from supersample.live.http.endpoint import Asked, Body, Endpoint, answer
 from supersample.live.http.security import COOKIE
 from supersample.live.verdict import status_of
 
@@ -47,10 +47,7 @@ async def _openapi(asked: Asked) -> Response:
 async def _events(asked: Asked) -> Response:
     """Send the status of streams that have changed, for as long as somebody listens."""
     streams = asked.service.streams
-    try:
-        news = asked.service.hub.listen(set(streams))
-    except FullError as error:
-        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
+    news = asked.service.hub.listen(set(streams))
 
     async def lines() -> AsyncIterator[bytes]:
         async for names in news:
@@ -69,12 +66,11 @@ def _event(kind: str, value: dict[str, Any]) -> bytes:
 
 async def _login(asked: Asked) -> Response:
     """Begin a session of the page."""
-    body = b""
-    async for piece in asked.request.stream():
-        body += piece
-        if len(body) > _FORM:
-            return failure(413, "the form is too large")
-    token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
+    body = await asked.body(_FORM)
+    try:
+        token = parse_qs(body.decode("ascii", errors="replace"), max_num_fields=4).get("token", [""])[0]
+    except ValueError as error:
+        raise InputError("the form must have the field token, and has too many fields") from error
     session = asked.guard.log_in(token)
     if session is None:
         return HTMLResponse(page.shell(wrong=True), 403, {"Cache-Control": "no-store"})
@@ -97,8 +93,17 @@ async def _page(_: Asked) -> Response:
 
 
 _TOKEN = Body(
-    {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}}, "application/x-www-form-urlencoded"
+    {"type": "object", "required": ["token"], "properties": {"token": {"type": "string"}}, "additionalProperties": False},
+    "application/x-www-form-urlencoded",
 )
+
+_READY = {
+    "type": "object", "required": ["status"], "additionalProperties": False,
+    "properties": {
+        "status": {"type": "string", "enum": ["ready", "not ready"]},
+        "streams": {"type": "object", "additionalProperties": {"type": "string"}},
+    },
+}  # fmt: skip
 
 ENDPOINTS = (
     Endpoint("GET", "/", "open", _page, "The page, which asks for a token if the service does", gives=_HTML),
@@ -110,11 +115,21 @@ ENDPOINTS = (
         "Begin a session of the page",
         body=_TOKEN,
         gives=_HTML,
-        statuses={303: "Logged in", 403: "No such token", 413: "The form is too large"},
+        statuses={303: "Logged in", 403: "No such token, or the request comes from another site, or by another name"},
+        others={403: _HTML},
     ),
     Endpoint("POST", "/logout", "open", _logout, "End the session of the page", gives=_HTML, statuses={303: "Logged out"}),
     Endpoint("GET", "/health", "open", _health, "Whether the process answers"),
-    Endpoint("GET", "/ready", "open", _ready, "Whether every stream takes rows in", statuses={503: "A stream does not"}),
+    Endpoint(
+        "GET",
+        "/ready",
+        "open",
+        _ready,
+        "Whether every stream takes rows in",
+        gives=_READY,
+        statuses={503: "A stream does not"},
+        others={503: _READY},
+    ),
     Endpoint("GET", "/metrics", "read", _metrics, "Metrics for Prometheus", gives="text/plain"),
     Endpoint("GET", "/openapi.json", "open", _openapi, "This description"),
     Endpoint(

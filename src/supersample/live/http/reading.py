@@ -6,6 +6,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from supersample.live.batch import FullError
 from supersample.live.http.endpoint import Asked, Endpoint, NotFoundError, Parameter, answer
 from supersample.live.verdict import status_of
 from supersample.live.views import alarm_of, alarms_of, comparison_of, profile_of, prototypes_of, ticks_of
@@ -20,6 +21,7 @@ _TIME = {"type": "string", "maxLength": 64}
 _START = Parameter("start", "From this time on, as ISO text in UTC, or as the stream counts time", _TIME)
 _END = Parameter("end", "Before this time", _TIME)
 _MISSING = {404: "No such stream"}
+_COMPUTED = {**_MISSING, 429: "Too much is being computed"}
 _SIDES = tuple(
     Parameter(
         f"{side}_{end}", f"The {end} of the {side} range; none means the {'first' if end == 'start' else 'last'} row", _TIME
@@ -89,8 +91,12 @@ async def _content(asked: Asked) -> Response:
 
 
 async def _computed(asked: Asked, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Do what takes a while, one thing at a time, so that rows come first."""
-    return await asyncio.get_running_loop().run_in_executor(asked.service.computing, work)
+    """Do what takes a while, one thing at a time, so that rows come first; refuse it if too much waits already."""
+    service = asked.service
+    if service.computations.locked():
+        raise FullError("too many comparisons, profiles and prototypes are asked for; ask again later", 5.0)
+    async with service.computations:
+        return await asyncio.get_running_loop().run_in_executor(service.computing, work)
 
 
 ENDPOINTS = (
@@ -130,7 +136,7 @@ ENDPOINTS = (
                 "at_least", "The smallest difference that counts, as an MMD", {"type": "number", "minimum": 0, "maximum": 2}
             ),
         ),
-        statuses=_MISSING,
+        statuses=_COMPUTED,
     ),
     Endpoint(
         "GET",
@@ -139,7 +145,7 @@ ENDPOINTS = (
         _profile,
         "Statistics of all rows of a range",
         (NAME, _START, _END),
-        statuses=_MISSING,
+        statuses=_COMPUTED,
     ),
     Endpoint(
         "GET",
@@ -148,7 +154,7 @@ ENDPOINTS = (
         _prototypes,
         "Prototypes and criticisms of now, and of the rows before now",
         (NAME,),
-        statuses=_MISSING,
+        statuses=_COMPUTED,
     ),
     Endpoint(
         "GET",

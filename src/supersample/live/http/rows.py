@@ -12,12 +12,10 @@ from starlette.responses import Response
 from supersample.live.batch import Batch, FullError, RefusedError, Taken, UnavailableError, Unread
 from supersample.live.decoding import DecodingError
 from supersample.live.decoding.formats import ENCODINGS, FORMATS, MEDIA_TYPES
-from supersample.live.http.endpoint import Asked, Endpoint, Parameter, answer, failure
+from supersample.live.http.endpoint import Asked, BodyError, Endpoint, Parameter, answer, failure
 
 __all__ = ["ENDPOINTS"]
 
-#: Bytes for which a slow sender gets another second.
-_SLOWEST = 64 << 10
 #: Seconds until a batch that waits for a full disk is answered; it may be sent again then.
 _PATIENCE = 60.0
 #: Seconds and bytes for which a body that is too large is read on.
@@ -27,10 +25,6 @@ _BATCH_ID = Parameter(
     "Batch-Id", "Names these rows; sent again under the same name, they are acknowledged and not counted",
     {"type": "string", "minLength": 1, "maxLength": 200}, "header",
 )  # fmt: skip
-
-
-class _TooLargeError(Exception):
-    """A body is larger than it may be."""
 
 
 async def _rows(asked: Asked) -> Response:
@@ -43,60 +37,51 @@ async def _rows(asked: Asked) -> Response:
     if encoding and encoding not in ENCODINGS:
         return failure(415, f"Content-Encoding must be one of {', '.join(ENCODINGS)}, got {encoding[:80]!r}")
     batch_id = asked.values.get("Batch-Id") or secrets.token_hex(12)
+    again = {"batch_id": batch_id}  # who has given no id needs it to send the same rows once more
     try:
         body = await _read(asked)
-    except _TooLargeError:
-        await _discarded(asked)
-        return failure(
-            413,
-            f"a body may have at most {service.settings.limits.body:,} bytes; send smaller batches",
-            {"Connection": "close"},
-        )
-    except TimeoutError:
-        return failure(408, "the body came too slowly; send it again, in smaller batches", {"Connection": "close"})
+    except BodyError as error:
+        if error.status == 413:
+            await _discarded(asked)
+        raise
     except FullError as error:
-        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}", "Connection": "close"})
+        return failure(429, str(error), {**_later(error.retry_after), "Connection": "close"}, again)
     try:
         form = MEDIA_TYPES[media_type]
         given = await _decoded(asked, body, form, encoding, batch_id)
         taken = await _durable(asked, given)
     except FullError as error:
-        return failure(429, str(error), {"Retry-After": f"{error.retry_after:.0f}"})
+        return failure(429, str(error), _later(error.retry_after), again)
     except (UnavailableError, TimeoutError) as error:
-        return failure(
-            503,
-            str(error) or "the stream cannot write at the moment; send the batch again with the same id",
-            {"Retry-After": "5"},
-        )
+        reason = str(error) or "the stream cannot write at the moment; send the batch again with the same id"
+        return failure(503, reason, _later(5.0), again)
     except DecodingError as error:
         return failure(413, str(error))
     except RefusedError as error:
-        return failure(422, f"the batch was set aside: {error}")
+        return failure(422, f"the batch was set aside: {error}", None, again)
     finally:
         service.bodies.left(len(body))
     return answer({"stream": stream.name, "batch_id": batch_id, "rows": taken.rows, "repeated": taken.repeated})
 
 
+def _later(seconds: float) -> dict[str, str]:
+    return {"Retry-After": f"{seconds:.0f}"}
+
+
 async def _read(asked: Asked) -> bytearray:
     """Return the body as it comes; it counts among all bodies that are held until `left`."""
-    limits, bodies = asked.service.settings.limits, asked.service.bodies
-    declared = asked.request.headers.get("content-length", "")
-    if declared.isdecimal() and int(declared) > limits.body:
-        raise _TooLargeError
-    body, loop = bytearray(), asyncio.get_running_loop()
+    bodies, held = asked.service.bodies, 0
+
+    def came(size: int) -> None:
+        nonlocal held
+        bodies.came(size)
+        held += size
+
     try:
-        async with asyncio.timeout(limits.seconds) as deadline:
-            start = loop.time()
-            async for piece in asked.request.stream():
-                if len(body) + len(piece) > limits.body:
-                    raise _TooLargeError
-                bodies.came(len(piece))
-                body += piece
-                deadline.reschedule(start + limits.seconds + len(body) / _SLOWEST)
+        return await asked.body(asked.service.settings.limits.body, came)
     except BaseException:
-        bodies.left(len(body))
+        bodies.left(held)
         raise
-    return body
 
 
 async def _discarded(asked: Asked) -> None:
@@ -139,7 +124,7 @@ ENDPOINTS = (
             },
         },
         statuses={
-            404: "No such stream", 408: "The body came too slowly", 413: "The body is too large", 415: "No such format",
+            404: "No such stream", 413: "The body is too large, as it comes or once it is decoded", 415: "No such format",
             422: "The rows cannot be used; the batch was set aside with the reason", 429: "The stream cannot keep up",
             503: "The stream cannot write at the moment",
         },

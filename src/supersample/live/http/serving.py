@@ -1,6 +1,7 @@
 """The web server: uvicorn with limits on connections and on waiting."""
 
 import asyncio
+import itertools
 import logging
 from typing import TYPE_CHECKING, Any
 
@@ -22,14 +23,27 @@ _GRACE = 5
 
 
 class _Patient(H11Protocol):
-    """HTTP that closes a connection whose headers do not come; uvicorn waits for them for ever."""
+    """HTTP that closes connections: one whose headers do not come, and one without a request where there are too many.
 
-    seconds = 20.0
+    uvicorn waits for headers for ever, and counts connections only when a request comes.
+    """
+
+    seconds, most = 20.0, 200
     _late: asyncio.TimerHandle | None = None
+    #: The order in which connections came to have no request; a clock would give some of them the same time.
+    _turns = itertools.count()
+    _turn = 0
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
+        self._turn = next(self._turns)
+        if len(self.connections) > self.most:
+            self._make_room()
         self._watch()
+
+    def on_response_complete(self) -> None:
+        self._turn = next(self._turns)
+        super().on_response_complete()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -39,10 +53,22 @@ class _Patient(H11Protocol):
         self._forget()
         super().connection_lost(exc)
 
+    @property
+    def _idle(self) -> bool:
+        return self.cycle is None or self.cycle.response_complete
+
+    def _make_room(self) -> None:
+        """End the connection that has had no request for longest; where all have one, this one will be told so."""
+        idle = [each for each in self.connections if isinstance(each, _Patient) and each is not self and each._idle]
+        if idle:
+            # Last of all one whose answer is still being sent.
+            longest = min(idle, key=lambda each: (each.transport.get_write_buffer_size() > 0, each._turn))
+            self.connections.discard(longest)
+            longest.transport.abort()
+
     def _watch(self) -> None:
-        """Watch while headers are incomplete; from the first byte on, not from the latest."""
-        waits = self.cycle is None or (self.cycle.response_complete and bool(self.conn.trailing_data[0]))
-        if not waits:
+        """Watch while there is no request, or not all of its headers; from the first byte on, not from the latest."""
+        if not self._idle:
             self._forget()
         elif self._late is None:
             self._late = self.loop.call_later(self.seconds, self._close)
@@ -61,11 +87,12 @@ class _Patient(H11Protocol):
 def server_of(service: "Service") -> uvicorn.Server:
     """Return the server of a service; `run` on a socket, and `should_exit` to end."""
     server, limits = service.settings.server, service.settings.limits
-    patient = type("Patient", (_Patient,), {"seconds": limits.seconds})
+    patient = type("Patient", (_Patient,), {"seconds": limits.seconds, "most": limits.connections})
     logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
     config = uvicorn.Config(
         application(service), host=server.host, port=server.port, http=patient, ws="none", lifespan="off", interface="asgi3",
-        log_config=None, access_log=False, server_header=False, proxy_headers=False, limit_concurrency=limits.connections,
+        log_config=None, access_log=False, server_header=False, proxy_headers=False,
+        limit_concurrency=limits.connections + 1,  # uvicorn refuses what reaches it
         timeout_keep_alive=_KEPT, timeout_graceful_shutdown=_GRACE, h11_max_incomplete_event_size=_HEADERS,
         ssl_certfile=server.certificate, ssl_keyfile=server.key,
     )  # fmt: skip

@@ -62,12 +62,15 @@ class GrowingFiles:
                 done[path.name] = known | {"head": _head(first[:count]), "bytes": count, "header": header}
                 return dict(done)
 
+            def id_of() -> str:
+                return f"{known['id']}:{lines.done}"
+
             while piece := file.read(_PIECE):
                 lines.add(piece)
                 while lines.is_full:
-                    yield lines.taken(f"{known['id']}:{lines.done}", position=position)
+                    yield from lines.batches(id_of, position)
             while lines.has_rows:
-                yield lines.taken(f"{known['id']}:{lines.done}", position=position)
+                yield from lines.batches(id_of, position)
 
     def close(self) -> None:
         """Read no more."""

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO
 
+from supersample.errors import InputError
 from supersample.live.sources.lines import Lines
 from supersample.live.sources.options import check_options, text_format
 from supersample.live.sources.protocol import Context, Step
@@ -19,32 +20,36 @@ class StandardInput:
     wants_end = True
 
     def __init__(self, pipe: BinaryIO, form: str, context: Context) -> None:
-        self._pipe, self._form, self._context = pipe, form, context
+        self._pipe = pipe
         self._closed = False
+        #: What was read and did not leave; kept where `steps` is called again, since it cannot be read again.
+        self._lines = Lines(form, context)
         #: Ids of this run, so that those of another one are not taken for them.
-        self._run = secrets.token_hex(6)
+        self._run, self._count = secrets.token_hex(6), 0
 
     def steps(self, position: Any) -> Iterator[Step]:
         """Yield batches as they come, and nothing while none do."""
-        lines, count = Lines(self._form, self._context), 0
         while not self._closed:
             if not select.select([self._pipe], [], [], 0.2)[0]:
-                if lines.has_rows:
-                    count += 1
-                    yield lines.taken(f"{self._run}-{count}")
+                if self._lines.has_rows:
+                    yield from self._lines.batches(self._id)
                 else:
                     yield None
                 continue
             piece = self._pipe.read1(1 << 20)  # type: ignore[attr-defined]
             if not piece:
-                lines.end()
+                self._lines.end()
             else:
-                lines.add(piece)
-            while lines.is_full or (not piece and lines.has_rows):
-                count += 1
-                yield lines.taken(f"{self._run}-{count}")
+                self._lines.add(piece)
+            while self._lines.is_full or (not piece and self._lines.has_rows):
+                yield from self._lines.batches(self._id)
             if not piece:
                 return
+
+    def _id(self) -> str:
+        """Return an id that no other batch has."""
+        self._count += 1
+        return f"{self._run}-{self._count}"
 
     def close(self) -> None:
         """Read no more."""
@@ -54,4 +59,7 @@ class StandardInput:
 def source(options: Mapping[str, Any], context: Context) -> StandardInput:
     """Return standard input as a source. format: "ndjson" or "csv"."""
     check_options("stdin", options, ("format",))
-    return StandardInput(sys.stdin.buffer, text_format(options, "ndjson"), context)
+    form = text_format(options, "ndjson")
+    if sys.platform == "win32":  # `select` knows no pipes there
+        raise InputError("standard input cannot be watched on Windows; write the lines to a file, and watch that")
+    return StandardInput(sys.stdin.buffer, form, context)
