@@ -189,7 +189,7 @@ class ByFunction(DeviceKernel):
 
     def _called(self, left: Array, right: Array) -> Array:
         values = self.function(left, right)
-        if type(values) is not type(left):
+        if type(values) not in (type(left), type(right)):  # in a compiled step of JAX the two are not of one type
             raise InputTypeError(
                 f"kernel function {self.name!r} must return an array of {self.home} where it is given such, got "
                 f"{type(values).__name__}; write it with operators, or with that library's functions"
