@@ -92,9 +92,7 @@ def _polynomial(a, b):
     return (1.0 + a @ b.T) ** 2
 
 
-@pytest.mark.parametrize(
-    "kernel", [Matern(0.5, 1.0), Gaussian(2.0) + 0.5 * Cauchy(1.0), _polynomial, Normalized(_polynomial)]
-)
+@pytest.mark.parametrize("kernel", [Matern(0.5, 1.0), Gaussian(2.0) + 0.5 * Cauchy(1.0), _polynomial, Normalized(_polynomial)])
 def test_other_kernels(lying, kernel):
     x = rows(width=20)
     check(lying, ss.herd(x, 24, kernel=kernel), ss.herd(lying.put(x), 24, kernel=kernel))
@@ -181,7 +179,24 @@ def test_small_blocks_change_nothing(lying, monkeypatch):
 
     x = lying.put(rows())
     whole = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
-    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 900)
+    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 300)
     parts = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
     np.testing.assert_array_equal(lying.back(parts[0].indices), lying.back(whole[0].indices))
     assert parts[1] == pytest.approx(whole[1], abs=20 * lying.rounding)
+
+
+def test_rows_are_scaled_in_parts_that_fit(lying, monkeypatch):
+    from supersample.device import blocks
+    from supersample.kernels.on_device import ByProducts
+
+    x, sizes, scaled = rows(width=20), [], ByProducts._scaled
+
+    def recorded(self, points):
+        sizes.append(int(points.shape[0]))
+        return scaled(self, points)
+
+    monkeypatch.setattr(ByProducts, "_scaled", recorded)
+    monkeypatch.setattr(blocks, "free_bytes", lambda home: 200_000)
+    found = ss.herd(lying.put(x), 3, kernel=KERNEL)
+    assert max(sizes) < 400
+    np.testing.assert_array_equal(lying.back(found.indices), ss.herd(x, 3, kernel=KERNEL).indices)

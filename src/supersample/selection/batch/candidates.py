@@ -326,8 +326,8 @@ def build(
     """Check the arguments and put candidates and target into one space.
 
     A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
-    form for the kernel is replaced by draws, and the note says so. rounded: see `ExactCandidates`; residuals: whether they will be
-    taken, for which kernel values of a device must be in float64.
+    form for the kernel is replaced by draws, and the note says so. rounded: see `ExactCandidates`. residuals: whether they will
+    be taken, for which kernel values of a device must be in float64.
     """
     home = home_of(candidates=candidates, target=None if isinstance(target, Measure) else target)
     points = check_points(candidates, "candidates") if home is None else check_device_points(candidates, "candidates", home)

@@ -136,9 +136,7 @@ def _select(
         )
     seed = as_seed(random_state)
     with working(home_of(candidates=candidates)):
-        space = build(
-            candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange), residuals=True
-        )
+        space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange), residuals=True)
         if exchange:
             refuse(space.home, "exchange=True", "leave it out, or bring the candidates to the host")
         count, chosen = begin(space, m, held := on_host(resume, space.home), refine=refine, replace=replace)
