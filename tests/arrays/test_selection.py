@@ -49,6 +49,8 @@ def test_the_same_points_are_chosen(lying, method, name):
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_residuals_are_as_exact_as_those_of_the_host(lying, method, dtype):
     """After some fifty points so little is left of each candidate that kernel values in float32 would be noise."""
+    if dtype == np.float32 and lying.rounding > 1e-8:
+        pytest.skip("all is in float32 there")
     x, select = rows().astype(dtype), getattr(ss, method)
     ours, there = (select(each, 60, kernel=KERNEL) for each in (x, lying.put(x)))
     assert ours.mmd[-1] < 0.001
@@ -60,10 +62,10 @@ def test_residuals_are_as_exact_as_those_of_the_host(lying, method, dtype):
 
 
 def test_too_little_is_left_of_any_candidate(lying):
-    x = rows(30)
-    found = ss.sbq(lying.put(np.concatenate([x, x])), 60, kernel=KERNEL)
+    x = rows(10)
+    found = ss.sbq(lying.put(np.concatenate([x, x])), 20, kernel=KERNEL)
     share = "1e-8" if lying.rounding < 1e-8 else "3e-4"
-    assert found.note.startswith(f"{len(found)} of 60 points: they span all candidates but for less than {share} of k(x, x)")
+    assert found.note.startswith(f"{len(found)} of 20 points: they span all candidates but for less than {share} of k(x, x)")
 
 
 def test_the_energy_of_own_rows_is_in_float64(lying):
@@ -92,7 +94,7 @@ def _polynomial(a, b):
     return (1.0 + a @ b.T) ** 2
 
 
-@pytest.mark.parametrize("kernel", [Matern(0.5, 1.0), Gaussian(2.0) + 0.5 * Cauchy(1.0), _polynomial, Normalized(_polynomial)])
+@pytest.mark.parametrize("kernel", [Matern(0.5, 5.0), Gaussian(2.0) + 0.5 * Cauchy(1.0), _polynomial, Normalized(_polynomial)])
 def test_other_kernels(lying, kernel):
     x = rows(width=20)
     check(lying, ss.herd(x, 24, kernel=kernel), ss.herd(lying.put(x), 24, kernel=kernel))
@@ -179,24 +181,29 @@ def test_small_blocks_change_nothing(lying, monkeypatch):
 
     x = lying.put(rows())
     whole = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
-    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 300)
+    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 900)
     parts = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
     np.testing.assert_array_equal(lying.back(parts[0].indices), lying.back(whole[0].indices))
     assert parts[1] == pytest.approx(whole[1], abs=20 * lying.rounding)
 
 
-def test_rows_are_scaled_in_parts_that_fit(lying, monkeypatch):
+@pytest.mark.parametrize("kernel", [KERNEL, Matern(0.5, 1.0)])
+def test_rows_are_scaled_in_parts_that_fit(lying, monkeypatch, kernel):
     from supersample.device import blocks
-    from supersample.kernels.on_device import ByProducts
+    from supersample.device.arrays import home_of
 
-    x, sizes, scaled = rows(width=20), [], ByProducts._scaled
+    x = lying.put(rows(width=3))
+    home = home_of(x=x)
+    on_device = kernel.on_device(home, home.wide, np.zeros(3))
+    sizes, scaled = [], on_device._scaled
 
-    def recorded(self, points):
+    def recorded(points):
         sizes.append(int(points.shape[0]))
-        return scaled(self, points)
+        return scaled(points)
 
-    monkeypatch.setattr(ByProducts, "_scaled", recorded)
-    monkeypatch.setattr(blocks, "free_bytes", lambda home: 200_000)
-    found = ss.herd(lying.put(x), 3, kernel=KERNEL)
-    assert max(sizes) < 400
-    np.testing.assert_array_equal(lying.back(found.indices), ss.herd(x, 3, kernel=KERNEL).indices)
+    monkeypatch.setattr(on_device, "_scaled", recorded)
+    whole = home.floats(on_device.prepare(x).parts[0])
+    monkeypatch.setattr(blocks, "free_bytes", lambda home: 24_000)
+    np.testing.assert_array_equal(home.floats(on_device.prepare(x).parts[0]), whole)
+    assert sizes[0] == sum(sizes[1:]) == 400
+    assert len(sizes) > 2
