@@ -123,9 +123,13 @@ class ExactOnDevice(_Lying, ExactCandidates):
     def energy(self) -> float:
         """E of the target, from z of its own points if their kernel values are as exact as E needs them."""
         measure = self.measure
-        if isinstance(measure, EmpiricalOnDevice) and measure.lie is self.points and measure.features is None:
-            if self.dtype in (self.home.wide, measure.energy_type):
-                return float(self.home.xp.sum(self.home.array(measure.weights) * self.z))
+        if (
+            isinstance(measure, EmpiricalOnDevice)
+            and measure.lie is self.points
+            and measure.features is None
+            and self.dtype in (self.home.wide, measure.energy_type)
+        ):
+            return float(self.home.xp.sum(self.home.array(measure.weights) * self.z))
         return measure.energy(self.kernel)
 
     def column(self, row: Floats) -> Array:
