@@ -192,3 +192,52 @@ def test_nothing_is_imported_that_the_user_has_not():
         "assert not bad & set(sys.modules), bad & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_times_of_an_embedding_follow_its_rows(lying):
+    x, _ = samples()
+    phi, seconds = ss.features.Fourier(Gaussian(1.5), 64, random_state=0), np.arange(300.0)
+    ours = ss.MeanEmbedding(phi, half_life=50.0).update(x, time=seconds)
+    there = ss.MeanEmbedding(phi, half_life=50.0).update(lying.put(x), time=lying.put(seconds))
+    np.testing.assert_allclose(lying.back(there.mean), ours.mean, atol=1e-5)
+    with pytest.raises(ss.errors.MismatchError, match=r"time must lie where points does \(ndarray on the host\)"):
+        ss.MeanEmbedding(phi, half_life=50.0).update(x, time=lying.put(seconds))
+
+
+PRECISIONS = {
+    "nothing": lambda torch: None,
+    "the old name": lambda torch: torch.set_float32_matmul_precision("medium"),
+    "of the GPU": lambda torch: setattr(torch.backends.cuda.matmul, "fp32_precision", "tf32"),
+    "of the CPU": lambda torch: setattr(torch.backends.mkldnn.matmul, "fp32_precision", "bf16"),
+    "of everything": lambda torch: setattr(torch.backends, "fp32_precision", "tf32"),
+}
+
+
+@pytest.mark.parametrize("name", PRECISIONS)
+def test_the_precision_of_torch_is_left_as_it_was(name):
+    """Whether set by its old name or by that of torch 2.9, products are in full within a call and as before after it."""
+    torch = pytest.importorskip("torch")
+    matmul = (torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None))
+    if not hasattr(matmul[0], "fp32_precision"):
+        pytest.skip("torch is older than 2.9")
+    seen = []
+
+    def kernel(a, b):
+        seen.extend(each.fp32_precision for each in matmul)
+        return (1.0 + a @ b.T) ** 2
+
+    try:
+        PRECISIONS[name](torch)
+        before = [each.fp32_precision for each in matmul]
+        x = torch.tensor(samples()[0])
+        ss.mmd2(x, x[:9], kernel=kernel)
+        assert set(seen) <= {"ieee", "none"}
+        assert [each.fp32_precision for each in matmul] == before
+        if name == "of everything":  # a later setting of everything must reach products
+            torch.backends.fp32_precision = "ieee"
+            assert [each.fp32_precision for each in matmul] == ["ieee", "ieee"]
+    finally:
+        torch.backends.fp32_precision = "none"
+        torch.set_float32_matmul_precision("highest")
+        for each in matmul:
+            each.fp32_precision = "none"

@@ -202,3 +202,59 @@ def test_jax_has_no_sampler(lying):
         pytest.skip("the others have one")
     with pytest.raises(ss.errors.InputTypeError, match="JAX is for functions without a state"):
         ss.SuperSampler(5).fit(lying.put(rows(50)))
+
+
+@pytest.mark.parametrize("where", ["there", "dates of the host"])
+def test_times_follow_the_rows(writable, where):
+    x, seconds = rows(6000), np.random.default_rng(2).permutation(6000).astype(np.float64)
+    if where == "there":
+        half_life, ours, there = 1000.0, seconds, writable.put(seconds)
+    else:
+        half_life, ours, there = "1000s", seconds.astype("M8[s]"), seconds.astype("M8[s]")
+    on_cpu = ss.SuperSampler(**options(half_life=half_life)).fit(x, time=ours)
+    found = ss.SuperSampler(**options(half_life=half_life)).fit(writable.put(x), time=there)
+    effective = [each.moments.effective_rows for each in (on_host(found._now.state), drain(on_cpu._now.state))]
+    assert effective[0] == pytest.approx(effective[1])
+
+
+def test_times_that_lie_elsewhere_are_refused(writable):
+    x, seconds = rows(60), np.arange(60.0)
+    with pytest.raises(ss.errors.MismatchError, match=r"time must lie where X does \(ndarray on the host\)"):
+        ss.SuperSampler(**options(half_life=9.0)).fit(x, time=writable.put(seconds))
+
+
+def test_blocks_of_a_small_device_are_smaller(writable, monkeypatch):
+    from supersample.selection.stream import on_device
+
+    sizes, offered = [], on_device.offer
+
+    def recorded(held, block, *rest):
+        sizes.append(block.positions.size)
+        return offered(held, block, *rest)
+
+    x = rows()
+    monkeypatch.setattr(on_device, "offer", recorded)
+    monkeypatch.setattr(on_device, "total_bytes", lambda home: 40_000_000)
+    whole = ss.SuperSampler(**options()).fit(writable.put(x))
+    assert whole.mmd_ < whole.random_mmd_ / 3
+    row_bytes = on_device._row_bytes(whole._now.state)
+    assert 8 < max(sizes) == 40_000_000 // (8 * row_bytes)
+    parts = ss.SuperSampler(**options())
+    for part in np.array_split(x, [3000, 7001]):
+        parts.partial_fit(writable.put(part))
+    np.testing.assert_array_equal(writable.back(parts.prototype_indices_), writable.back(whole.prototype_indices_))
+
+
+def test_rows_that_do_not_fit_are_refused_and_nothing_is_lost(writable, monkeypatch):
+    from supersample.device import blocks
+
+    x = rows(9000)
+    sampler = ss.SuperSampler(**options()).fit(writable.put(x[:6000]))
+    with monkeypatch.context() as few:
+        few.setattr(blocks, "free_bytes", lambda home: 300_000)
+        with pytest.raises(ss.errors.InputError, match=r"a block of .* rows of SuperSampler would take .* MB .* 300 kB free"):
+            sampler.partial_fit(writable.put(x[6000:]))
+    assert sampler.n_seen_ == 6000
+    sampler.partial_fit(writable.put(x[6000:]))
+    whole = ss.SuperSampler(**options()).fit(writable.put(x))
+    np.testing.assert_array_equal(writable.back(sampler.prototype_indices_), writable.back(whole.prototype_indices_))

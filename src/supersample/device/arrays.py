@@ -171,14 +171,30 @@ class Home:
 @contextmanager
 def _torch_precision(torch: Any, precision: str) -> Iterator[None]:
     # One setting of the process: other threads that multiply meanwhile see it too.
-    before = torch.get_float32_matmul_precision()
-    if before != precision:
-        torch.set_float32_matmul_precision(precision)
+    products = _torch_products(torch)
+    values = [each.fp32_precision for each in products]
+    try:
+        before = torch.get_float32_matmul_precision()
+    except RuntimeError:  # the user set fp32_precision, which the old name cannot say
+        before = None
+    if before == precision:
+        yield
+        return
+    torch.set_float32_matmul_precision(precision)
     try:
         yield
     finally:
-        if before != precision:
-            torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(before or "highest")
+        for each, value in zip(products, values, strict=True):
+            each.fp32_precision = "none"  # follow torch.backends.fp32_precision, if that is what it did
+            if each.fp32_precision != value:
+                each.fp32_precision = value
+
+
+def _torch_products(torch: Any) -> list[Any]:
+    """Return what holds the precision of products on GPUs and on the CPU; nothing before torch 2.9."""
+    found = (torch.backends.cuda.matmul, getattr(torch.backends.mkldnn, "matmul", None))
+    return [each for each in found if hasattr(each, "fp32_precision")]
 
 
 def is_device_array(value: Any) -> bool:
@@ -223,7 +239,7 @@ def working(home: Home | None) -> AbstractContextManager[None]:
 
 def hosted(home: Home | None, values: Any) -> Any:
     """Return few numbers, such as weights, on the host; None and values of the host stay as they are."""
-    return values if home is None or values is None else home.floats(values)
+    return values if home is None or not is_device_array(values) else home.floats(values)
 
 
 def follow(home: Home | None, values: T) -> T:

@@ -2,12 +2,13 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Any
 
 from supersample.device.arrays import Home
 from supersample.errors import InputError
 
-__all__ = ["cut_for", "free_bytes", "in_words", "item_bytes", "require_room"]
+__all__ = ["cut_for", "free_bytes", "in_words", "item_bytes", "require_room", "total_bytes"]
 
 #: Assumed where neither the library nor the system says.
 _UNKNOWN = 1 << 30
@@ -30,9 +31,31 @@ def free_bytes(home: Home) -> int:
         stats = home.device.memory_stats()
         if stats and "bytes_limit" in stats:
             return int(stats["bytes_limit"] - stats["bytes_in_use"])
-    names = getattr(os, "sysconf_names", {})
-    if "SC_AVPHYS_PAGES" in names:
-        return int(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    return _available_here()
+
+
+def total_bytes(home: Home) -> int:
+    """Return how many bytes the device has, taken or not: the same number at any time."""
+    module = sys.modules.get(home.kind)
+    if home.kind == "torch" and home.on_gpu:
+        return int(module.cuda.mem_get_info(home.device)[1])  # type: ignore[union-attr]
+    if home.kind == "cupy":
+        return int(home.device.mem_info[1])
+    return _pages_here("SC_PHYS_PAGES")
+
+
+def _available_here() -> int:
+    """Return the bytes of this machine that can be had: pages that only cache files count, where the system tells."""
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+        return 1024 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
+    except (OSError, StopIteration):
+        return _pages_here("SC_AVPHYS_PAGES")
+
+
+def _pages_here(name: str) -> int:
+    if name in getattr(os, "sysconf_names", {}):
+        return int(os.sysconf(name) * os.sysconf("SC_PAGE_SIZE"))
     return _UNKNOWN
 
 

@@ -12,7 +12,7 @@ from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._typing import Floats, PointsLike
 from supersample._validation import check_log_weights, check_points, check_weights, choose
-from supersample.device.arrays import Home, follow, home_of, hosted, require_home
+from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home
 from supersample.device.checks import check_device_points
 from supersample.embedding import decay, moments
 from supersample.embedding.decay import Decay, check_half_life, check_times
@@ -74,7 +74,8 @@ class MeanEmbedding:
 
         time: when each row happened, if `half_life` is one of time. If the input is invalid, nothing is added.
         """
-        home = home_of(points=points, weight=weight, log_weight=log_weight)
+        there = time if is_device_array(time) else None  # dates are of the host: no other library has them
+        home = home_of(points=points, weight=weight, log_weight=log_weight, time=there)
         if self.n_seen:
             require_home(home, self._home, "points", "embedding")
         if home is not None:
@@ -98,7 +99,7 @@ class MeanEmbedding:
         with home.working():
             rows = check_device_points(points, "points", home, width=self.n_inputs)
             n_rows, n_inputs = (int(size) for size in rows.shape)
-            clock, scaled = self._weights(n_rows, hosted(home, weight), hosted(home, log_weight), time)
+            clock, scaled = self._weights(n_rows, *(hosted(home, each) for each in (weight, log_weight, time)))
             added = moments_of(self.feature_map.on_device(home, n_inputs), rows, scaled)
         state = moments.merge(self.state, added)
         self.__dict__.update(n_inputs=n_inputs, state=state, decay=clock, _home=home)

@@ -32,10 +32,19 @@ class DeviceMap(ABC):
         """Whether coordinates of this size may overflow in the map's type, so that the wide one is needed."""
         return False
 
+    @property
+    def widest(self) -> int:
+        """Numbers of a row that are held at a time while its features are computed."""
+        return self.n_features
+
+    @property
+    def row_bytes(self) -> int:
+        """What a row takes while its features are computed."""
+        return _HELD * self.widest * item_bytes(self.home, self.home.wide)
+
     def blocks(self, n_rows: int) -> list[slice]:
         """Cut rows so that the features of each block fit."""
-        row = self.n_features * item_bytes(self.home, self.home.wide)
-        return cut_for(self.home, n_rows, _HELD * row, self.n_features, f"{self.n_features} features of one row")
+        return cut_for(self.home, n_rows, self.row_bytes, self.widest, f"{self.n_features} features of one row")
 
     def of_all(self, points: Array) -> Array:
         """Return the features of any number of points."""
@@ -107,11 +116,10 @@ class NystroemOnDevice(DeviceMap):
         values = self.kernel.block(self.kernel.prepare(points), self.landmarks)
         return self.xp.astype(values @ self.whitening, self.dtype)
 
-    def blocks(self, n_rows: int) -> list[slice]:
-        """Cut rows so that their kernel values with all landmarks fit, too."""
-        widest = self.n_features + self.landmarks.size
-        row = widest * item_bytes(self.home, self.home.wide)
-        return cut_for(self.home, n_rows, _HELD * row, widest, f"{widest} features and kernel values of one row")
+    @property
+    def widest(self) -> int:
+        """Kernel values with all landmarks are held, too."""
+        return self.n_features + self.landmarks.size
 
 
 class LandmarksOnDevice(DeviceMap):
@@ -132,7 +140,7 @@ class LandmarksOnDevice(DeviceMap):
         waves = self.waves.features(points, far=far)
         return self.xp.concat([spanned, waves - spanned @ self.overlap], axis=1)
 
-    def blocks(self, n_rows: int) -> list[slice]:
-        """Cut rows as the larger part needs."""
-        parts = (super().blocks(n_rows), self.spanned.blocks(n_rows))
-        return max(parts, key=len)
+    @property
+    def widest(self) -> int:
+        """Both parts and all features are held together."""
+        return self.spanned.widest + self.waves.widest

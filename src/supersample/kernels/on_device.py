@@ -66,6 +66,14 @@ class DeviceKernel(ABC):
         )
 
 
+def _by_parts(home: Home, points: Array, work: Callable[[Array], Array]) -> Array:
+    """Return what `work` makes of the rows, of so many at a time that copies of them in the wide type fit."""
+    n_rows, width = (int(size) for size in points.shape)
+    row = _HELD * width * item_bytes(home, home.wide)
+    parts = cut_for(home, n_rows, row, width, "one scaled row")
+    return work(points) if len(parts) <= 1 else home.xp.concat([work(points[part, :]) for part in parts])
+
+
 class ByProducts(DeviceKernel):
     """A function of the Euclidean distance: -|x - y|^2 / 2 = x.y - |x|^2 / 2 - |y|^2 / 2 is one product of longer rows.
 
@@ -78,10 +86,13 @@ class ByProducts(DeviceKernel):
 
     def prepare(self, points: Array) -> Prepared:
         """Scale in the wide type, append half of the squared norm and a one, then round."""
+        return Prepared((_by_parts(self.home, points, self._scaled),))
+
+    def _scaled(self, points: Array) -> Array:
         xp = self.xp
         scaled = (xp.astype(points, self.home.wide) - self.origin) / self.width
         halves = -0.5 * xp.sum(scaled * scaled, axis=1, keepdims=True)
-        return Prepared((xp.astype(xp.concat([scaled, halves, xp.ones_like(halves)], axis=1), self.dtype),))
+        return xp.astype(xp.concat([scaled, halves, xp.ones_like(halves)], axis=1), self.dtype)
 
     def block(self, left: Prepared, right: Prepared) -> Array:
         """Multiply, with the two last columns of one side exchanged, and apply the profile."""
@@ -106,8 +117,10 @@ class ByDifferences(DeviceKernel):
 
     def prepare(self, points: Array) -> Prepared:
         """Scale in the wide type, then round."""
-        scaled = (self.xp.astype(points, self.home.wide) - self.origin) / self.width
-        return Prepared((self.xp.astype(scaled, self.dtype),))
+        return Prepared((_by_parts(self.home, points, self._scaled),))
+
+    def _scaled(self, points: Array) -> Array:
+        return self.xp.astype((self.xp.astype(points, self.home.wide) - self.origin) / self.width, self.dtype)
 
     def block(self, left: Prepared, right: Prepared) -> Array:
         """Add up differences, and apply the profile."""
@@ -189,7 +202,7 @@ class ByFunction(DeviceKernel):
 
     def _called(self, left: Array, right: Array) -> Array:
         values = self.function(left, right)
-        if type(values) is not type(left):
+        if type(values) not in (type(left), type(right)):  # in a compiled step of JAX the two are not of one type
             raise InputTypeError(
                 f"kernel function {self.name!r} must return an array of {self.home} where it is given such, got "
                 f"{type(values).__name__}; write it with operators, or with that library's functions"

@@ -113,7 +113,7 @@ class EmpiricalOnDevice(Empirical):
     def own_embedding(self, kernel: KernelLike) -> Floats:
         """Return z at the measure's own points."""
         with self.home.working():
-            return self.home.floats(self.own_there(self._checked(kernel), self._type))
+            return self.home.floats(self.own_there(self._checked(kernel), self.energy_type))
 
     def own_there(self, kernel: Kernel, dtype: Any) -> Array:
         """Return the same on the device, from kernel values of this type."""
@@ -123,7 +123,8 @@ class EmpiricalOnDevice(Empirical):
         return embedded_own(on_device, on_device.prepare(self.lie), self.home.array(self.weights))
 
     @property
-    def _type(self) -> Any:
+    def energy_type(self) -> Any:
+        """The type of the kernel values that E is summed from."""
         return self.home.wide if self.weights.size <= _WIDE_ROWS else self.home.single
 
     def _draw(self, n: int, seed: Seed) -> Floats:

@@ -193,7 +193,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     def _take_in(self, X: PointsLike, sample_weight: Any, log_weight: Any, time: Any, jobs: int | None) -> Self:
         """Take in more rows; with `jobs` workers, if there were none before."""
         now = self.__dict__.get("_now")
-        home = home_of(X=X, sample_weight=sample_weight, log_weight=log_weight)
+        lying = time if is_device_array(time) else None  # dates are of the host: no other library has them
+        home = home_of(X=X, sample_weight=sample_weight, log_weight=log_weight, time=lying)
         if now is not None and now.state.n_seen:
             require_home(home, now.home, "X", "sampler")
         if home is not None:
@@ -235,7 +236,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         alike = sample_weight is None and log_weight is None
         weights = None if alike else _weights(hosted(home, sample_weight), hosted(home, log_weight), n_rows)
         state = self._started(width, by_time=time is not None) if now is None else now.state
-        state = there.take_in(state, points, weights, self._times(state.settings, time, n_rows), home)
+        state = there.take_in(state, points, weights, self._times(state.settings, hosted(home, time), n_rows), home)
         single = points.dtype == home.single and (now is None or now.single)
         return Sampled(state, None, single, 0 if now is None else now.parts, home)
 

@@ -260,6 +260,11 @@ class FeatureCandidates(CandidateSpace):
         if self.features.size > LARGE:
             self.fast = FeatureColumns(self.features)
 
+    @property
+    def is_single(self) -> bool:
+        """Whether features are held in float32."""
+        return bool(self.features.dtype == np.float32)
+
     def product(self, vector: Floats) -> Floats:
         """Return phi(x).vector for every candidate, on all cores."""
         narrow = vector.astype(self.features.dtype)
@@ -316,11 +321,13 @@ def build(
     seed: Seed,
     *,
     rounded: bool = False,
+    residuals: bool = False,
 ) -> CandidateSpace:
     """Check the arguments and put candidates and target into one space.
 
     A "median" bandwidth is that of the candidates, or of the target where all candidates are equal. A target without a closed
-    form for the kernel is replaced by draws, and the note says so. rounded: see `ExactCandidates`.
+    form for the kernel is replaced by draws, and the note says so. rounded: see `ExactCandidates`. residuals: whether they will
+    be taken, for which kernel values of a device must be in float64.
     """
     home = home_of(candidates=candidates, target=None if isinstance(target, Measure) else target)
     points = check_points(candidates, "candidates") if home is None else check_device_points(candidates, "candidates", home)
@@ -333,7 +340,7 @@ def build(
     measure, drawn = drawn_where_open(measure, with_scale, seed)
     note = " ".join(filter(None, [alike, drawn]))
     if home is not None:
-        return _there(with_scale, features, points, measure, seed, home, note)
+        return _there(with_scale, features, points, measure, seed, home, note, wide=residuals)
     if features is not None:
         return FeatureCandidates(features, points, measure, seed, note)
     with_scale.check_width(points.shape[1])
@@ -341,7 +348,15 @@ def build(
 
 
 def _there(
-    kernel: Kernel, features: FeatureMap | None, points: Any, measure: Measure, seed: Seed, home: Home, note: str
+    kernel: Kernel,
+    features: FeatureMap | None,
+    points: Any,
+    measure: Measure,
+    seed: Seed,
+    home: Home,
+    note: str,
+    *,
+    wide: bool,
 ) -> CandidateSpace:
     """Return the space of candidates on a device."""
     from supersample.measures.on_device import EmpiricalOnDevice
@@ -352,7 +367,7 @@ def _there(
     if features is not None:
         return FeaturesOnDevice(features, points, measure, seed, home, note)
     kernel.check_width(int(points.shape[1]))
-    return ExactOnDevice(kernel, points, measure, home, note)
+    return ExactOnDevice(kernel, points, measure, home, note, wide=wide)
 
 
 def drawn_where_open(measure: Measure, kernel: Kernel, seed: Seed) -> tuple[Measure, str]:

@@ -17,6 +17,8 @@ def herd_points_on(space: Any, chosen: Picked, count: int, *, replace: bool) -> 
     Returns the sum of the columns of all points.
     """
     home, xp = space.home, space.home.xp
+    # Computed on first use, which must not be within a step: steps are compiled, or recorded.
+    z = space.z
     sums, taken = space.zeros(), space.zeros()
     for row in chosen.points:
         sums = sums + space.column(row)
@@ -28,7 +30,7 @@ def herd_points_on(space: Any, chosen: Picked, count: int, *, replace: bool) -> 
     def step(state: tuple[Array, ...]) -> tuple[Array, ...]:
         sums, taken, picked, number = state
         share = 1.0 / (xp.astype(number, home.wide) + 1.0)
-        best = xp.argmax(space.z - share * (sums + half) - taken)
+        best = xp.argmax(z - share * (sums + half) - taken)
         if not replace:
             taken = xp.where(everywhere == best, np.inf * xp.ones_like(taken), taken)
         return sums + space.column_at(best), taken, xp.where(places == number, best, picked), number + 1

@@ -93,13 +93,19 @@ class _Lying:
 
 
 class ExactOnDevice(_Lying, ExactCandidates):
-    """Kernel values in float32, which choose; those of the chosen points are taken again in float64, to judge."""
+    """Kernel values in float32, which choose; those of the chosen points are taken again in float64, to judge.
 
-    def __init__(self, kernel: Kernel, points: Array, measure: Measure, home: Home, note: str = "") -> None:
+    wide: choose by values in float64, for residuals: what is left of nearly equal numbers would be the rounding of float32.
+    """
+
+    def __init__(
+        self, kernel: Kernel, points: Array, measure: Measure, home: Home, note: str = "", *, wide: bool = False
+    ) -> None:
         self.kernel, self.points, self.measure, self.home, self.note = kernel, points, measure, home, note
         xp = home.xp
+        self.dtype = home.wide if wide else home.single
         middle = home.floats(xp.mean(xp.astype(points, home.wide), axis=0))
-        self.on_device = kernel.on_device(home, home.single, middle)
+        self.on_device = kernel.on_device(home, self.dtype, middle)
         self.prepared = self.on_device.prepare(points)
         self.diagonal = xp.astype(self.on_device.diagonal(self.prepared), home.wide)
 
@@ -110,14 +116,19 @@ class ExactOnDevice(_Lying, ExactCandidates):
         if not isinstance(measure, EmpiricalOnDevice):
             return home.array(measure.mean_embedding(self.kernel, home.floats(self.points)))
         if measure.lie is self.points:
-            return measure.own_there(self.kernel, home.single)
-        return measure.embed_there(self.kernel, self.points, home.single)
+            return measure.own_there(self.kernel, self.dtype)
+        return measure.embed_there(self.kernel, self.points, self.dtype)
 
     @cached_property
     def energy(self) -> float:
-        """E of the target."""
+        """E of the target, from z of its own points if their kernel values are as exact as E needs them."""
         measure = self.measure
-        if isinstance(measure, EmpiricalOnDevice) and measure.lie is self.points:
+        if (
+            isinstance(measure, EmpiricalOnDevice)
+            and measure.lie is self.points
+            and measure.features is None
+            and self.dtype in (self.home.wide, measure.energy_type)
+        ):
             return float(self.home.xp.sum(self.home.array(measure.weights) * self.z))
         return measure.energy(self.kernel)
 
@@ -164,6 +175,11 @@ class FeaturesOnDevice(_Lying, FeatureCandidates):
             self.note = " ".join(filter(None, [note, f"Mean features are those of {DRAWS:,} draws from the target."]))
         self.z = self.product(self.mean)
         self.diagonal = home.xp.concat(norms)
+
+    @property
+    def is_single(self) -> bool:
+        """Whether features are held in float32."""
+        return bool(self.features.dtype == self.home.single)
 
     def transform(self, rows: Floats) -> Floats:
         """Return the features of a few rows of the host, in float64."""

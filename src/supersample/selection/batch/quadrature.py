@@ -136,7 +136,7 @@ def _select(
         )
     seed = as_seed(random_state)
     with working(home_of(candidates=candidates)):
-        space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange))
+        space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not (refine or exchange), residuals=True)
         if exchange:
             refuse(space.home, "exchange=True", "leave it out, or bring the candidates to the host")
         count, chosen = begin(space, m, held := on_host(resume, space.home), refine=refine, replace=replace)
@@ -155,9 +155,10 @@ def _pick(space: CandidateSpace, chosen: Picked, count: int, *, refine: bool, by
     while len(chosen) < count:
         best = residual.best(by_variance=by_variance)
         if best < 0:
+            share = f"{residual.clear:.0e}".replace("e-0", "e-")
             note = (
-                f"{len(chosen)} of {count} points: they span all candidates but for less than 1e-8 of k(x, x) (copies, or a "
-                f"kernel so wide that K is singular), so that no other point can add anything."
+                f"{len(chosen)} of {count} points: they span all candidates but for less than {share} of k(x, x) "
+                f"(copies, or a kernel so wide that K is singular), so that no other point can add anything."
             )
             break
         if float(residual.z[best]) ** 2 <= _MATCHED * residual.energy * float(residual.left[best]):

@@ -71,9 +71,9 @@ class Residual(ABC):
 class ExactResidual(Residual):
     """Rows of the partial Cholesky factor of the Gram matrix, one for each chosen point: O(N m) memory."""
 
-    def __init__(self, space: ExactCandidates, count: int, noise: float = 0.0) -> None:
+    def __init__(self, space: ExactCandidates, count: int, noise: float = 0.0, clear: float = CLEAR) -> None:
         """Leave room for `count` points."""
-        super().__init__(space, noise=noise)
+        super().__init__(space, clear, noise)
         self.exact = space
         self._factor = np.empty((count, space.size))
         self._root = np.zeros((count, count))
@@ -158,7 +158,7 @@ class FeatureResidual(Residual):
 
     def __init__(self, space: FeatureCandidates, count: int) -> None:
         """Leave room for at most D directions."""
-        super().__init__(space, _CLEAR_SINGLE if space.map.dtype == np.float32 else CLEAR)
+        super().__init__(space, _CLEAR_SINGLE if space.is_single else CLEAR)
         self.map_field = space
         self._basis = np.empty((min(count, space.mean.size), space.mean.size))
         self.size = 0

@@ -8,9 +8,12 @@ import numpy as np
 from supersample._typing import Floats
 from supersample.device.arrays import Array, Home
 from supersample.selection.batch.on_device import ExactOnDevice, FeaturesOnDevice
-from supersample.selection.batch.residual import TIE, ExactResidual, FeatureResidual
+from supersample.selection.batch.residual import CLEAR, TIE, ExactResidual, FeatureResidual
 
 __all__ = ["ExactResidualOnDevice", "FeatureResidualOnDevice"]
+
+#: The share of k(x, x) that must be left of a candidate where there is no float64: the root of the rounding error of float32.
+_CLEAR_NARROW = 3e-4
 
 
 class _Lying:
@@ -46,7 +49,7 @@ class ExactResidualOnDevice(_Lying, ExactResidual):
 
     def __init__(self, space: ExactOnDevice, count: int) -> None:
         """Leave room for `count` points."""
-        super().__init__(space, 0)
+        super().__init__(space, 0, clear=CLEAR if space.home.wide != space.home.single else _CLEAR_NARROW)
         self.home = space.home
         self._factor: Any = space.columns(count)
         self._root, self._halves, self._rows = (

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from supersample._threads import cut
 from supersample._typing import Floats, Indices
 from supersample.device.arrays import Array, Home
+from supersample.device.blocks import cut_for, item_bytes, require_room, total_bytes
 from supersample.device.checks import host_rows, refuse
 from supersample.embedding.moments import Moments, ScaledWeights
 from supersample.embedding.on_device import relative_weights, sums_of
@@ -30,8 +30,10 @@ __all__ = ["StreamOnDevice", "Waiting", "as_stream", "of_stream", "refuse_option
 _SHARE, _LEAST = 8, 8
 #: Numbers of the features of a block and of their products with the held points, and the least and most rows of a block.
 _ELEMENTS, _FEWEST, _MOST = 1 << 28, 8 * CHUNK, 32 * CHUNK
-#: Rows that are joined with those that wait at a time.
-_AT_ONCE = 16 * _MOST
+#: A block takes at most this share of the device's memory, of all of it: what is free depends on how the rows come.
+_BLOCK_SHARE = 8
+#: Arrays of the points of a block, in the wide type, that are held while it is worked on.
+_HELD_POINTS = 3
 
 
 @dataclass(frozen=True)
@@ -190,7 +192,9 @@ def update(state: StreamOnDevice, rows: Waiting, n_rows: int, reach: float) -> S
     rows = replace(rows, positions=rows.positions + state.n_seen)
     state = replace(state, n_seen=state.n_seen + n_rows)
     far = state.maps[0].is_far(reach)
-    for part in cut(rows.positions.size, _AT_ONCE):  # joining copies rows: never all of a large array
+    copied = 2 * state.width * item_bytes(state.home, rows.points.dtype)
+    # Joining copies rows: never all of a large array.
+    for part in cut_for(state.home, rows.positions.size, copied, state.width, "the copy of one row"):
         joined = _joined(state.waiting, rows.part(part.start, part.stop), state.home)
         state = _take_in(replace(state, waiting=joined), far=far, whole_only=True)
     return state
@@ -225,22 +229,45 @@ def _joined(first: Waiting, second: Waiting, home: Home) -> Waiting:
     return Waiting(points, np.concatenate([first.positions, second.positions]), weights)
 
 
-def _size(state: StreamOnDevice, n_used: int, sums: _Sums) -> int:
+def _size(state: StreamOnDevice, most: int, n_used: int, sums: _Sums) -> int:
     """Return the rows of the next block: it depends on the rows before it, not on how they came."""
     recent = n_used if state.base.decay is None else int(min(n_used, sums.effective_rows))
+    return min(most, max(_LEAST, recent // _SHARE))
+
+
+def _most_rows(state: StreamOnDevice) -> int:
+    """Return the most rows of a block, by the size of the device."""
     fitting = _ELEMENTS // (state.plan.feature_map.n_features + state.settings.n_prototypes)
-    return min(max(_FEWEST, min(fitting, _MOST)), max(_LEAST, recent // _SHARE))
+    by_memory = max(_LEAST, total_bytes(state.home) // (_BLOCK_SHARE * _row_bytes(state)))
+    return min(max(_FEWEST, min(fitting, _MOST)), by_memory)
+
+
+def _row_bytes(state: StreamOnDevice) -> int:
+    """Return what a row of a block takes: its coordinates, both kinds of features, and its products with the held points."""
+    home = state.home
+    points = _HELD_POINTS * state.width * item_bytes(home, home.wide)
+    products = 2 * state.settings.n_prototypes * item_bytes(home, home.single)
+    return sum(each.row_bytes for each in state.maps) + points + products
+
+
+def _require_room(state: StreamOnDevice, most: int, n_rows: int) -> None:
+    """Refuse rows whose blocks do not fit beside what is held now, before the first of them is taken in."""
+    size = min(n_rows, _size(state, most, state.n_used + n_rows, state.sums))
+    remedy = "free some, or pass rows in smaller batches"
+    require_room(state.home, size * _row_bytes(state), f"a block of {size:,} rows of SuperSampler", remedy)
 
 
 def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnDevice:
     """Take in the rows that wait, block by block; the features of a block are computed while the one before is decided."""
     home, waiting, count = state.home, state.waiting, state.waiting.positions.size
-    times = _Times(state)
+    times, most = _Times(state), _most_rows(state)
+    if count:
+        _require_room(state, most, count)
     held = state.held.copy(home)
     sums, held_out, n_used, base = state.sums, state.held_out, state.n_used, state.base
     start = 0
     while start < count:
-        size = _size(state, n_used, sums)
+        size = _size(state, most, n_used, sums)
         if count - start < size and whole_only:
             break
         block = waiting.part(start, min(count, start + size))
