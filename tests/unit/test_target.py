@@ -61,6 +61,16 @@ def test_the_certificate_is_of_the_target(fitted):
     assert fitted.random_mmd_ == pytest.approx(np.sqrt(np.mean(np.square(alone))), rel=0.25)
 
 
+@pytest.mark.parametrize("size", [12, 30])
+def test_of_a_small_target_random_rows_are_drawn_with_replacement(size):
+    """All rows of a target that is no larger than the selection would be the target itself, at a distance of 0."""
+    found = sampler(target=TARGET[:size]).fit(POOL[:4_000])
+    gram = found.kernel_(TARGET[:size], TARGET[:size])
+    spread = 1.0 - gram.mean()  # of one row; the mean of 30 has a thirtieth of it
+    assert found.random_mmd_ == pytest.approx(np.sqrt(spread / 30), rel=0.3)
+    assert found.mmd_ == pytest.approx(mmd(found.kernel_, found.prototypes_, found.weights_, TARGET[:size]), rel=1e-4)
+
+
 def test_the_bandwidth_is_that_of_the_target(fitted):
     assert fitted.kernel_ == sampler().fit(POOL[:700]).kernel_
     assert fitted.kernel_.bandwidth == pytest.approx(ss.SuperSampler(5, random_state=0).fit(TARGET).kernel_.bandwidth, rel=0.2)
@@ -148,8 +158,22 @@ def test_a_summary_is_a_target():
     assert found.kernel_ == summary.kernel
     with pytest.raises(MismatchError, match=r"target is a Summary of rows of 3 coordinates, and X has 2 columns.*encode"):
         sampler(target=summary).fit(POOL)
-    with pytest.raises(InputError, match=r"must be left out where target is a Summary"):
-        sampler(target=summary, bandwidth=2.0).fit(summary.encode(POOL))
+    own = {"kernel": summary.kernel, "features": summary.feature_map, "n_held_out": 128}
+    for name, value in own.items():
+        assert sampler(target=summary, **{name: value}).fit(summary.encode(POOL[:100])).feature_map_ == summary.feature_map
+
+
+@pytest.mark.parametrize(
+    "options", [{"bandwidth": 2.0}, {"kernel": "laplacian"}, {"n_features": 32}, {"features": "fourier"}, {"n_held_out": 256}]
+)
+def test_a_summary_has_its_own_maps(options):
+    summary = ss.summarize(TARGET, 20, random_state=0)
+    (name,) = options
+    with pytest.raises(InputError, match=rf"^{name} must be left out where target is a Summary, which .*, got .*; leave"):
+        sampler(target=summary, **options).fit(summary.encode(POOL[:100]))
+    if name != "n_held_out":
+        with pytest.raises(InputError, match=rf"^{name} must be left out where target is a Summary, which .*, got .*; leave"):
+            ss.summarize(POOL[:100], 20, target=summary, **options)
 
 
 @pytest.mark.parametrize(

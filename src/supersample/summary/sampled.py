@@ -61,8 +61,9 @@ class Sampled:
         found, seed = self.selected, self.state.settings.seed
         sample = found.background
         return random_baseline(
-            found.plan.held_out, found.held_out, sample.rows.points, sample.shares(), len(found.points), seed
-        )
+            found.plan.held_out, found.held_out, sample.rows.points, sample.shares(), len(found.points), seed,
+            replaced=self.state.aim is not None,
+        )  # fmt: skip
 
     @property
     def energy(self) -> float:
