@@ -232,6 +232,39 @@ def test_points_chosen_before_count_without_a_target(n):
     assert parts.criticism_indices_.tolist() == found.criticism_indices_.tolist()
 
 
+@pytest.mark.parametrize("target", [None, TARGET])
+@pytest.mark.parametrize(("size", "n"), [(30, 2_000), (30, 9_000), (310, 2_000), (30, 60)])
+def test_rows_chosen_before_are_not_chosen_again(target, size, n):
+    pool = POOL[:n] + np.array([1.0, -1.0])  # another origin
+    before = pool[:40]
+    found = sampler(size, target=target, include=before, n_features=64).fit(pool)
+    assert len(found.prototypes_) == min(size, n - 40)
+    assert not np.isin(found.prototype_indices_, np.arange(40)).any()
+
+
+def test_criticisms_are_found_where_the_target_holds_rows_chosen_before():
+    pool = POOL[:900]
+    found = sampler(10, target=None, n_criticisms=3, include=pool[:40]).fit(pool)
+    assert not sampler(10, target=None, n_criticisms=3, include=pool[:40]).fit(pool[:41]).criticism_indices_.size
+    assert not np.isin(found.criticism_indices_, np.arange(40)).any()
+    together, weights = np.concatenate([found.prototypes_, pool[:40]]), np.append(found.weights_, found.include_weights_)
+    assert found.mmd_ == pytest.approx(mmd(found.kernel_, together, weights, pool), rel=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_criticisms": 2}, {"n_criticisms": 2, "regularizer": "logdet"}])
+def test_where_no_row_is_left_it_is_said(options):
+    for pool, more in ((POOL[:40], {}), (POOL[:90], {"min_distance": 1e3})):
+        found = sampler(5, target=None, include=POOL[:40], **more, **options).fit(pool)
+        with pytest.raises(InputError, match=rf"nothing to select from: the rows kept of the {len(pool)} seen are all"):
+            _ = found.prototypes_
+
+
+def test_rows_that_lie_apart_are_sought_among_more_than_those_held(monkeypatch):
+    """Where kernel values would take too long, fewer rows are looked at, but never the reservoir alone."""
+    monkeypatch.setattr("supersample.selection.stream.second_look._MOST_FOR_SWAPS", 1.0)
+    assert len(sampler(310, min_distance=0.01).fit(POOL[:4_000]).prototypes_) == 310
+
+
 @pytest.mark.parametrize("options", [{}, {"target": None}, {"include": TARGET[:40]}, {"n_prototypes": 350, "target": None}])
 def test_chosen_rows_lie_apart(options):
     options = {"n_prototypes": 40, **options}

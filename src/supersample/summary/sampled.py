@@ -38,6 +38,11 @@ class Sampled:
     def selected(self) -> Selected:
         """The result of the stream: takes the second look."""
         selected = stream.finish(there.on_host(self.state))
+        if selected is None and there.has_weight(self.state):
+            raise InputError(
+                f"there is nothing to select from: the rows kept of the {self.state.n_seen} seen are all points of include, or "
+                f"nearer to one than min_distance; pass other rows to partial_fit, or use a smaller min_distance"
+            )
         if selected is None:
             raise InputError(
                 f"there is nothing to select from: none of the {self.state.n_seen} rows seen has a positive weight; call "

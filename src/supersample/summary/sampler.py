@@ -71,7 +71,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         rows that it has seen. Bandwidth and features are then the target's, and so is what mmd_, random_mmd_ and `bound` speak
         of. Rows of X are still what is chosen from.
     include: points that were chosen before, such as rows that have labels already. They count beside the prototypes, which are
-        chosen to complete them; n_prototypes, prototypes_ and weights_ are without them, mmd_ is of all of them together.
+        chosen to complete them; n_prototypes, prototypes_ and weights_ are without them, mmd_ is of all of them together. A
+        row of X that equals one of them is not chosen again.
     min_distance: no two prototypes are nearer to each other than this, or to a point of `include`, in the units of X. There are
         fewer than n_prototypes if no such rows are left among those that are kept for the second look.
     random_state: an int makes results repeat.
