@@ -3,11 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from supersample._typing import Floats, Indices
 from supersample.kernels import Kernel
 
-__all__ = ["Room", "spaced"]
+__all__ = ["far_from", "spaced"]
 
 #: Rounds of swaps at most; gains below this share of k(x, x) are rounding errors.
 _ROUNDS, _LEAST_GAIN = 4, 1e-9
@@ -15,6 +16,12 @@ _ROUNDS, _LEAST_GAIN = 4, 1e-9
 _SLOTS = 32
 #: Rounding of a squared distance by products, as a share of the squared norms: pairs that may be too near count as such.
 _ROUNDING = 1e-13
+
+
+def far_from(points: Floats, others: Floats, least: float) -> npt.NDArray[np.bool_]:
+    """Return which points are not nearer than `least` to any of some others."""
+    room = _Room(points, least)
+    return np.asarray(sum((room.near(each) for each in others), start=np.zeros(len(points), dtype=np.int64)) == 0)
 
 
 def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: int, least: float, before: Floats) -> Indices:
@@ -25,7 +32,7 @@ def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: 
     from the ones taken; then each in turn is moved to the best place that the others leave open. Fewer are returned where no
     place is open any more. Distances are Euclidean, in the units of the points. O(P d) for each step.
     """
-    room, rows_of = Room(points, least), kernel.against(points)
+    room, rows_of = _Room(points, least), kernel.against(points)
     sums, crowd = np.zeros(len(points)), np.zeros(len(points), dtype=np.int64)
     for each in before:
         crowd += room.near(each)
@@ -51,7 +58,7 @@ def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: 
     return found
 
 
-class Room:
+class _Room:
     """Which points of a pool are too near to a point."""
 
     def __init__(self, points: Floats, least: float) -> None:
@@ -75,7 +82,7 @@ def _moved(
     sums: Floats,
     crowd: Indices,
     diagonal: Floats,
-    room: Room,
+    room: _Room,
 ) -> int:
     """Let each point take its best place, in place; return how many moved.
 
