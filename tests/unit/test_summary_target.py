@@ -122,10 +122,10 @@ def test_the_page_speaks_of_the_target(summary, tmp_path):
         "stand for the target",
         "how much of the target is nearest",
         "follow the target",
-        "drawn uniformly from the target",
+        "drawn at random from the target",
     ):
         assert said in page
-    for false in ("stand for all of it", "of the data is nearest", "the closer the two, the better", "uniformly from the data"):
+    for false in ("stand for all of it", "of the data is nearest", "the closer the two, the better", "at random from the data"):
         assert false not in page
 
 

@@ -138,7 +138,7 @@ class Summary:
 
     @property
     def random_mmd(self) -> float:
-        """The MMD of as many rows drawn at random."""
+        """The MMD of as many rows drawn at random; with a target, from it and with replacement."""
         return self._read().outcome.random_mmd
 
     @property
