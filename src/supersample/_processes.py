@@ -20,6 +20,8 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from typing import IO, Any, TypeAlias
 
+import numpy as np
+
 from supersample import errors
 from supersample._stored import UnknownNameError, foreign_modules
 from supersample._threads import n_workers
@@ -57,8 +59,8 @@ class Task:
 
 def check_jobs(n_jobs: Any) -> int:
     """Return the number of workers that scikit-learn's n_jobs means: -1 is all cores, -2 all but one."""
-    if isinstance(n_jobs, int) and not isinstance(n_jobs, bool) and n_jobs < 0:
-        return max(1, n_workers() + 1 + n_jobs)
+    if isinstance(n_jobs, int | np.integer) and not isinstance(n_jobs, bool) and n_jobs < 0:
+        return max(1, n_workers() + 1 + int(n_jobs))
     if n_jobs == 0:
         raise InputError("n_jobs must be 1 or more, -1 for all cores, or None for one stream, got 0")
     return check_count(n_jobs, "n_jobs")

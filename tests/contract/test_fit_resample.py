@@ -200,6 +200,21 @@ def test_quotas_that_cannot_be(quotas, error, words):
         ss.SuperSampler(random_state=0).fit_resample(X, y, quotas=quotas)
 
 
+@pytest.mark.parametrize("least", [0.3, 1.5])
+def test_rows_of_all_classes_lie_apart_and_missing_ones_are_told(least):
+    X = np.random.default_rng(0).normal(size=(600, 2))
+    y = np.where(X[:, 0] + np.random.default_rng(1).normal(size=600) > 1.0, "high", "low")  # the classes overlap
+    sampler = ss.SuperSampler(min_distance=least, random_state=0)
+    small, labels = sampler.fit_resample(X, y, quotas={"high": 12, "low": 25})
+    away = np.linalg.norm(small[:, None] - small, axis=2) + np.diag(np.full(len(small), np.inf))
+    assert away.min() >= least
+    high, low = (labels == "high").sum(), (labels == "low").sum()
+    said = f"fewer rows than asked for: {high} of 12 rows of class high, {low} of 25 rows of class low"
+    assert (high, low, sampler.sample_note_) == (12, 25, "") if least < 1.0 else sampler.sample_note_ == said
+    with pytest.raises(InputError, match="without half_life where it has min_distance, got 9"):
+        ss.SuperSampler(10, min_distance=least, half_life=9).fit_resample(X, y)
+
+
 def test_classes_are_represented_by_their_own_rows_alone():
     X, y = np.random.default_rng(0).normal(size=(50, 2)), np.repeat([0, 1], 25)
     for options in ({"target": X}, {"include": X[:3]}):

@@ -69,6 +69,21 @@ def test_options_work_as_at_home(engine, folder, tables):
     assert first.merge(second).n_seen == 2 * sum(SIZES)
 
 
+def test_a_target_is_matched_as_at_home(engine, folder, tables):
+    frame = engine.frame(reader(folder), len(SIZES))
+    wanted = pa.table({"b": np.random.default_rng(9).normal(2.0, 0.5, size=300), "w": np.arange(300) % 2.0})
+    options = {"prototypes": 30, "random_state": 7, "weight": "w", "target": wanted}
+    found = ss.summarize(frame, **options)
+    assert found.to_bytes() == local.summarize(tables, **options).to_bytes()
+    assert (found.n_target, found.n_seen) == (150, sum(SIZES))
+    assert abs(found.expect("b") - 2.0) < 0.2
+    summary = ss.summarize(wanted, 10, random_state=0)
+    again = ss.summarize(frame, prototypes=30, random_state=7, target=summary)
+    assert again.to_bytes() == local.summarize(tables, prototypes=30, random_state=7, target=summary).to_bytes()
+    with pytest.raises(ss.errors.InputTypeError, match=r"target must be in memory, got .* of a cluster; gather it first"):
+        ss.summarize(tables[0], target=frame)
+
+
 def test_a_partition_that_cannot_be_read_is_named_in_one_error(engine, folder):
     engine.work_for_others()
     with pytest.raises(ss.errors.InputError, match=r"^partition 0 could not be read: OSError: the disk is on fire; "):

@@ -42,6 +42,17 @@ def test_the_mean_over_all_sets_falls_as_one_over_n(n):
         assert equal == pytest.approx(n)
 
 
+@pytest.mark.parametrize("size", [3, 7, 12])
+def test_rows_drawn_with_replacement_are_told_in_rows_drawn_without(size):
+    points = np.random.default_rng(0).normal(size=(7, 2))
+    gram = ss.kernels.Gaussian(1.0)(points, points)
+    again = (1.0 - gram.mean()) / size  # the mean square MMD of so many, drawn with replacement
+    spread = of_random_rows(gram, 4) * 6 / 7  # with N - 1 in place of N, which is left out for many rows
+    equal = equal_random_rows(math.sqrt(spread), math.sqrt(again), size, 7, replaced=True)
+    assert equal == pytest.approx(4)
+    assert equal_random_rows(math.sqrt(again), math.sqrt(again), size, math.inf, replaced=True) == pytest.approx(size)
+
+
 @pytest.mark.parametrize(("size", "width"), [(50, 1), (100, 3)])
 def test_as_many_random_rows_have_the_mmd_of_the_summary(size, width):
     """The estimate against the exact number, as docs/limits.md has it: half within 25%, all within a factor of 3."""

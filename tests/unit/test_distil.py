@@ -7,6 +7,9 @@ import pandas as pd
 import pytest
 from sklearn.linear_model import LinearRegression, LogisticRegression, Ridge
 from sklearn.metrics import log_loss
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 import herding_oracles as oracles
@@ -102,6 +105,16 @@ def test_another_target_and_bandwidth_change_the_choice():
     ("kind", "words", "given"),
     [
         (InputTypeError, "LogisticRegression, SGDClassifier", {"model": SVC()}),
+        (
+            InputTypeError,
+            r"got Pipeline, .*model\[:-1\].transform",
+            {"model": make_pipeline(StandardScaler(), LogisticRegression())},
+        ),
+        (
+            InputTypeError,
+            "got GridSearchCV, .*best_estimator_",
+            {"model": GridSearchCV(LogisticRegression(), {"C": [1.0, 2.0]})},
+        ),
         (InputTypeError, "model must be an estimator", {"model": "logistic"}),
         (InputError, "number of classes of y, 3", {"y": THREE, "m": 2}),
         (InputError, "not be more than the 600 rows", {"m": 601}),

@@ -187,7 +187,7 @@ def test_a_number_that_means_nothing_is_refused(bad, kind):
 
 
 def test_negative_numbers_count_from_all_cores():
-    assert check_jobs(-1) == n_workers()
+    assert check_jobs(-1) == check_jobs(np.int64(-1)) == n_workers()
     assert check_jobs(-n_workers()) == 1
     assert check_jobs(-1_000) == 1
     assert check_jobs(np.int64(3)) == 3

@@ -47,7 +47,7 @@ def test_the_measure_stands_behind_the_headline():
 
 
 @pytest.mark.parametrize(
-    ("mmd", "size", "n_seen", "replaced", "said"),
+    ("mmd", "size", "n_seen", "weighted", "said"),
     [
         (0.01, 100, 10**9, False, "as good as about 1,600 rows drawn at random"),
         # MMD^2 of n of N rows goes as 1 / n - 1 / N, so that all N are at 0: 1 / (99 / 160,000 + 1 / 10,000) = 1,391.
@@ -63,8 +63,9 @@ def test_the_measure_stands_behind_the_headline():
         (math.nan, 10, 1_000, False, ""),
     ],
 )
-def test_as_many_random_rows_are_never_more_than_there_are(mmd, size, n_seen, replaced, said):
-    assert said_as_good_as(equal_random_rows(mmd, 0.04, size, n_seen, replaced=replaced), size, n_seen) == said
+def test_as_many_random_rows_are_never_more_than_there_are(mmd, size, n_seen, weighted, said):
+    most = math.inf if weighted else n_seen
+    assert said_as_good_as(equal_random_rows(mmd, 0.04, size, most, replaced=weighted), size, n_seen) == said
 
 
 def test_a_large_p_value_is_never_called_sameness():

@@ -75,6 +75,34 @@ def test_what_a_summary_with_a_target_says_is_true(summary):
     assert all(each.rows == 12_000 for each in summary.column_profiles)
 
 
+def test_of_a_target_no_larger_than_the_selection_nothing_false_is_said():
+    found = summarize(n=30, target=WANTED.slice(0, 20))
+    assert found.random_mmd > 10 * found.mmd > 0.0
+    assert 19.9 < found.as_good_as < 20.0
+    assert str(found).startswith("30 rows stand for a target of 20 rows, chosen from 12,000 of pyarrow.Table\n")
+    assert f"{found.random_mmd:.3g} for 30 random rows of the target" in str(found)
+    more = summarize(n=30, target=WANTED.slice(0, 31))
+    assert str(more).splitlines()[0].endswith(": as good as nearly all 31 rows")
+
+
+def test_weights_of_the_target_count():
+    low = WANTED["b"].to_numpy() < 2.5
+    pool, target = POOL.append_column("mass", pa.array(np.ones(12_000))), WANTED.append_column("mass", pa.array(1.0 * low))
+    found = summarize(pool, weight="mass", target=target)
+    assert max(found.prototypes["b"].to_pylist()) < 2.5
+    assert found.n_target == low.sum()
+
+
+def test_what_is_not_asked_for_is_not_said_to_be_missing():
+    found = summarize(columns={"a": 1.0, "b": 0.0})
+    assert {note.name: note.note for note in found.columns if not note.used} == dict.fromkeys(
+        ["id", "state", "b"], "not asked for"
+    )
+    made = summarize(target=ss.summarize(WANTED, 10, columns=["a"], random_state=0))
+    assert {note.name: note.note for note in made.columns}["b"] == "left out of the target: not asked for"
+    assert "state: the target does not have them" in next(note.text for note in made.notes if note.kind == "not in the target")
+
+
 def test_what_the_source_lacks_is_told():
     """A fifth of the target lies where the source has no row."""
     alone = np.random.default_rng(5).normal(size=(175, 2)) + 40.0
@@ -94,10 +122,10 @@ def test_the_page_speaks_of_the_target(summary, tmp_path):
         "stand for the target",
         "how much of the target is nearest",
         "follow the target",
-        "drawn uniformly from the target",
+        "drawn at random from the target",
     ):
         assert said in page
-    for false in ("stand for all of it", "of the data is nearest", "the closer the two, the better", "uniformly from the data"):
+    for false in ("stand for all of it", "of the data is nearest", "the closer the two, the better", "at random from the data"):
         assert false not in page
 
 
@@ -198,6 +226,12 @@ def test_label_weight_and_redacted_columns_of_the_source_stay():
         ({"target": "no/such.parquet"}, InputError, "target: source"),
         ({"half_life": 100}, InputError, "half_life must be left out with target"),
         ({"criticisms": 3}, InputError, "criticisms must be 0 with target, got 3"),
+        ({"criticisms": 20}, InputError, "criticisms must be 0 with target, got 20"),
+        (
+            {"columns": ["a", "state"]},
+            MismatchError,
+            r"columns must name .* target has, too, \['a', 'b'\], got 'state'; leave",
+        ),
         ({"target": WANTED.rename_columns(["c", "d"])}, MismatchError, "target must share columns with the source"),
         ({"target": ss.MeanEmbedding(ss.features.Fourier(ss.kernels.Gaussian(1.0), 8))}, InputTypeError, "got a MeanEmbedding"),
         ({"target": ss.measures.Empirical(np.zeros((5, 2)))}, MismatchError, "name as many with columns="),

@@ -61,6 +61,16 @@ def test_the_certificate_is_of_the_target(fitted):
     assert fitted.random_mmd_ == pytest.approx(np.sqrt(np.mean(np.square(alone))), rel=0.25)
 
 
+@pytest.mark.parametrize("size", [12, 30])
+def test_of_a_small_target_random_rows_are_drawn_with_replacement(size):
+    """All rows of a target that is no larger than the selection would be the target itself, at a distance of 0."""
+    found = sampler(target=TARGET[:size]).fit(POOL[:4_000])
+    gram = found.kernel_(TARGET[:size], TARGET[:size])
+    spread = 1.0 - gram.mean()  # of one row; the mean of 30 has a thirtieth of it
+    assert found.random_mmd_ == pytest.approx(np.sqrt(spread / 30), rel=0.3)
+    assert found.mmd_ == pytest.approx(mmd(found.kernel_, found.prototypes_, found.weights_, TARGET[:size]), rel=1e-4)
+
+
 def test_the_bandwidth_is_that_of_the_target(fitted):
     assert fitted.kernel_ == sampler().fit(POOL[:700]).kernel_
     assert fitted.kernel_.bandwidth == pytest.approx(ss.SuperSampler(5, random_state=0).fit(TARGET).kernel_.bandwidth, rel=0.2)
@@ -148,8 +158,22 @@ def test_a_summary_is_a_target():
     assert found.kernel_ == summary.kernel
     with pytest.raises(MismatchError, match=r"target is a Summary of rows of 3 coordinates, and X has 2 columns.*encode"):
         sampler(target=summary).fit(POOL)
-    with pytest.raises(InputError, match=r"must be left out where target is a Summary"):
-        sampler(target=summary, bandwidth=2.0).fit(summary.encode(POOL))
+    own = {"kernel": summary.kernel, "features": summary.feature_map, "n_held_out": 128}
+    for name, value in own.items():
+        assert sampler(target=summary, **{name: value}).fit(summary.encode(POOL[:100])).feature_map_ == summary.feature_map
+
+
+@pytest.mark.parametrize(
+    "options", [{"bandwidth": 2.0}, {"kernel": "laplacian"}, {"n_features": 32}, {"features": "fourier"}, {"n_held_out": 256}]
+)
+def test_a_summary_has_its_own_maps(options):
+    summary = ss.summarize(TARGET, 20, random_state=0)
+    (name,) = options
+    with pytest.raises(InputError, match=rf"^{name} must be left out where target is a Summary, which .*, got .*; leave"):
+        sampler(target=summary, **options).fit(summary.encode(POOL[:100]))
+    if name != "n_held_out":
+        with pytest.raises(InputError, match=rf"^{name} must be left out where target is a Summary, which .*, got .*; leave"):
+            ss.summarize(POOL[:100], 20, target=summary, **options)
 
 
 @pytest.mark.parametrize(
@@ -206,6 +230,39 @@ def test_points_chosen_before_count_without_a_target(n):
         parts.partial_fit(part)
     assert stream_oracles.to_bytes(parts._now.state) == stream_oracles.to_bytes(found._now.state)
     assert parts.criticism_indices_.tolist() == found.criticism_indices_.tolist()
+
+
+@pytest.mark.parametrize("target", [None, TARGET])
+@pytest.mark.parametrize(("size", "n"), [(30, 2_000), (30, 9_000), (310, 2_000), (30, 60)])
+def test_rows_chosen_before_are_not_chosen_again(target, size, n):
+    pool = POOL[:n] + np.array([1.0, -1.0])  # another origin
+    before = pool[:40]
+    found = sampler(size, target=target, include=before, n_features=64).fit(pool)
+    assert len(found.prototypes_) == min(size, n - 40)
+    assert not np.isin(found.prototype_indices_, np.arange(40)).any()
+
+
+def test_criticisms_are_found_where_the_target_holds_rows_chosen_before():
+    pool = POOL[:900]
+    found = sampler(10, target=None, n_criticisms=3, include=pool[:40]).fit(pool)
+    assert not sampler(10, target=None, n_criticisms=3, include=pool[:40]).fit(pool[:41]).criticism_indices_.size
+    assert not np.isin(found.criticism_indices_, np.arange(40)).any()
+    together, weights = np.concatenate([found.prototypes_, pool[:40]]), np.append(found.weights_, found.include_weights_)
+    assert found.mmd_ == pytest.approx(mmd(found.kernel_, together, weights, pool), rel=1e-4)
+
+
+@pytest.mark.parametrize("options", [{}, {"n_criticisms": 2}, {"n_criticisms": 2, "regularizer": "logdet"}])
+def test_where_no_row_is_left_it_is_said(options):
+    for pool, more in ((POOL[:40], {}), (POOL[:90], {"min_distance": 1e3})):
+        found = sampler(5, target=None, include=POOL[:40], **more, **options).fit(pool)
+        with pytest.raises(InputError, match=rf"nothing to select from: the rows kept of the {len(pool)} seen are all"):
+            _ = found.prototypes_
+
+
+def test_rows_that_lie_apart_are_sought_among_more_than_those_held(monkeypatch):
+    """Where kernel values would take too long, fewer rows are looked at, but never the reservoir alone."""
+    monkeypatch.setattr("supersample.selection.stream.second_look._MOST_FOR_SWAPS", 1.0)
+    assert len(sampler(310, min_distance=0.01).fit(POOL[:4_000]).prototypes_) == 310
 
 
 @pytest.mark.parametrize("options", [{}, {"target": None}, {"include": TARGET[:40]}, {"n_prototypes": 350, "target": None}])

@@ -32,7 +32,7 @@ __all__ = ["summarize"]
 @click.argument("sources", metavar="SOURCE...", nargs=-1, required=True)
 @click.option("-o", "--output", type=FILE, callback=summary_file, help="Save the summary, to show, compare, merge or report.")
 @click.option("-p", "--prototypes", type=click.IntRange(min=1), help="Rows that stand for the data.  [default: 100]")
-@click.option("-c", "--criticisms", type=click.IntRange(min=0), help="Rows that these miss.  [default: 20]")
+@click.option("-c", "--criticisms", type=click.IntRange(min=0), help="Rows that these miss.  [default: 20; 0 with --target]")
 @column_options
 @click.option("--weight", metavar="COLUMN", help="The column that says what each row counts for.")
 @click.option("--kernel", metavar="NAME", help="gaussian, laplacian, cauchy, matern12, matern32 or matern52.")

@@ -80,13 +80,16 @@ def equal_weights(size: int) -> Floats:
     return np.full(size, 1.0 / size)
 
 
-def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shares: Floats, size: int, seed: Seed) -> float:
+def random_baseline(
+    held_out: FeatureMap, moments: Moments, sample: Floats, shares: Floats, size: int, seed: Seed, *, replaced: bool = False
+) -> float:
     """Return the held-out MMD of `size` rows drawn at random: the root mean square over sets drawn from a sample.
 
     sample: rows in random order with their shares of the data. If these are equal, the rows are cut into sets of `size`;
-    otherwise sets are drawn by share. At most 20 sets are used; a single one would be mostly chance.
+    otherwise, or if rows are to be drawn with replacement (`replaced`), sets are drawn by share. At most 20 sets are used; a
+    single one would be mostly chance.
     """
-    if shares.min() == shares.max():
+    if not replaced and shares.min() == shares.max():
         sets = max(1, min(_MOST_SETS, sample.shape[0] // size))
         drawn = np.arange(sets * min(size, sample.shape[0])).reshape(sets, -1)
     else:
@@ -96,24 +99,24 @@ def random_baseline(held_out: FeatureMap, moments: Moments, sample: Floats, shar
     return float(np.sqrt(np.mean(((means - moments.mean()) ** 2).sum(axis=1))))
 
 
-def equal_random_rows(mmd: float, random_mmd: float, size: int, n_rows: int, *, replaced: bool = False) -> float:
+def equal_random_rows(mmd: float, random_mmd: float, size: int, n_rows: float, *, replaced: bool = False) -> float:
     """Return how many rows drawn at random have the mean square MMD `mmd`^2, if `size` of them have `random_mmd`^2.
 
     The mean square MMD between n of N rows, drawn without replacement, and all of them is c (1 / n - 1 / N): it falls to 0 at
-    n = N, so the result is never above N. Drawn with replacement (`replaced`), as by weight, it is c / n, without such an end.
-    NaN if one of the two is not known.
+    n = N, so the result is never above N. Rows drawn by weight have no such end: for them, N is infinite. replaced: whether
+    those of `random_mmd` were drawn with replacement; theirs is c / size. NaN if one of the two is not known.
 
     >>> equal_random_rows(0.01, 0.04, 100, 10**9), equal_random_rows(0.0, 0.04, 100, 1_000)
     (1599.997600003..., 1000.0)
     """
     if np.isnan(mmd) or np.isnan(random_mmd):
         return float("nan")
-    whole = 0.0 if replaced else 1.0 / n_rows
     if mmd == 0.0 or (size >= n_rows and not replaced):
-        return 1.0 / whole if whole else float("inf")
+        return float(n_rows)
     if random_mmd == 0.0:
         return 0.0
-    return 1.0 / ((1.0 / size - whole) * (mmd / random_mmd) ** 2 + whole)
+    drawn = 1.0 / size - (0.0 if replaced else 1.0 / n_rows)
+    return 1.0 / (drawn * (mmd / random_mmd) ** 2 + 1.0 / n_rows)
 
 
 def captured_energy(feature_map: FeatureMap, points: Floats, shares: Floats) -> float:

@@ -11,7 +11,7 @@ from scipy import special
 from supersample._typing import Floats
 from supersample.errors import InputError, InputTypeError
 
-__all__ = ["LinearScores", "LogisticScores", "Scores", "digest", "scores_of"]
+__all__ = ["LinearScores", "LogisticScores", "Scores", "digest", "likelihood_of", "scores_of"]
 
 #: Models with normal noise around a line. A penalty is a prior on the line: the likelihood and its score are the same.
 _LEAST_SQUARES = (
@@ -103,7 +103,7 @@ class LinearScores(Scores):
 
 def scores_of(model: Any, noise: float) -> Scores:
     """Read the parameters of a fitted scikit-learn model whose likelihood is known to be linear-normal or logistic."""
-    kind = _kind_of(model)
+    kind = likelihood_of(model)
     if not hasattr(model, "coef_"):
         raise InputTypeError(f"model is a {type(model).__name__} that is not fitted; call fit first")
     held: Any = model.coef_
@@ -121,7 +121,7 @@ def scores_of(model: Any, noise: float) -> Scores:
     return LogisticScores(coefficients, intercepts, classes.astype(np.float64), with_intercept)
 
 
-def _kind_of(model: Any) -> str:
+def likelihood_of(model: Any) -> str:
     """Return "linear" or "logistic", by the exact type: a subclass, or another model with `coef_`, may have another loss."""
     name = type(model).__name__
     if type(model).__module__.startswith("sklearn.linear_model."):
@@ -132,7 +132,9 @@ def _kind_of(model: Any) -> str:
     what = f"{name}(loss={model.loss!r})" if name.startswith("SGD") else name
     hint = "Its scores could come from a torch module of the same likelihood"
     if hasattr(model, "steps"):
-        hint = "Transform the inputs by its earlier steps and pass the last one"
+        hint = "Transform the inputs by its earlier steps and pass the last one: fitted, model[:-1].transform(X) and model[-1]"
+    elif name.endswith("SearchCV"):
+        hint = "Fit it, and pass the model that it found, model.best_estimator_"
     raise InputTypeError(
         f"model must be a fitted LogisticRegression, SGDClassifier(loss='log_loss') or least-squares regression of "
         f"scikit-learn, or a torch module, got {what}, whose likelihood is another or none. {hint}"

@@ -304,7 +304,7 @@ def _small_print(summary: Summary, sample: str) -> tuple[Fact, ...]:
             "of the prototypes with their weights, judged by features kept from the choice",
         ),
         Fact("MMD of equal weights", words.amount(summary.uniform_mmd), "all prototypes counting alike"),
-        Fact("MMD of random rows", words.amount(summary.random_mmd), f"as many rows, drawn uniformly from {whole}"),
+        Fact("MMD of random rows", words.amount(summary.random_mmd), f"as many rows, drawn at random from {whole}"),
         Fact("Background", sample, f"behind the map, {shares}and which columns go together"),
     ]
     try:

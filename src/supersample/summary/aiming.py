@@ -3,16 +3,17 @@
 from typing import Any
 
 from supersample.errors import InputError, MismatchError
+from supersample.kernels import as_kernel
 from supersample.selection import stream
 from supersample.selection.stream import background
 from supersample.selection.stream.aim import Aim, aim_at, rows_of_target
 from supersample.selection.stream.lifecycle import Stream
-from supersample.selection.stream.plan import Plan, Settings
+from supersample.selection.stream.plan import HELD_OUT, Plan, Settings
 from supersample.summary.depending import drained
 from supersample.summary.state import Running
 from supersample.summary.summary import Summary
 
-__all__ = ["aim_of", "refuse_with_target", "started"]
+__all__ = ["aim_of", "refuse_own_maps", "refuse_with_target", "started"]
 
 
 def started(settings: Settings, width: int, target: Any) -> Stream:
@@ -29,7 +30,7 @@ def started(settings: Settings, width: int, target: Any) -> Stream:
             f"target is a Summary of rows of {aim.points.shape[1]} coordinates, and X has {width} columns; pass "
             f"target.encode(X) for X, or use summarize(X, target=...)"
         )
-    _refuse_own_features(settings, plan)
+    refuse_own_maps(settings, plan)
     return stream.init(settings, width, plan, aim=aim)
 
 
@@ -54,10 +55,18 @@ def refuse_with_target(settings: Settings, criticisms: str) -> None:
         )
 
 
-def _refuse_own_features(settings: Settings, plan: Plan) -> None:
-    fixed = settings.features == "auto" and settings.n_features is None and not settings.kernel.is_resolved
-    if not fixed and settings.kernel != plan.kernel:
-        raise InputError(
-            f"kernel, bandwidth, features and n_features must be left out where target is a Summary, which has its own, "
-            f"{plan.feature_map!r}"
-        )
+def refuse_own_maps(settings: Settings, plan: Plan) -> None:
+    """Refuse a kernel or features for a target that is a Summary, whose maps are fixed; those that equal its own may stand."""
+    kernel, features = settings.kernel, settings.features
+    given: dict[str, tuple[Any, Any, Any]] = {
+        "features": (features, "auto", plan.feature_map),
+        "n_features": (settings.n_features, None, plan.feature_map.n_features),
+        "n_held_out": (settings.n_held_out, HELD_OUT, plan.held_out.n_features),
+        "bandwidth" if kernel.is_resolved else "kernel": (kernel, as_kernel("gaussian", "median"), plan.kernel),
+    }
+    for name, (value, default, own) in given.items():
+        if value not in (default, own):
+            raise InputError(
+                f"{name} must be left out where target is a Summary, which has its own, {own!r}, got {value!r}; leave it out, "
+                f"or pass the rows of the target in place of the Summary"
+            )

@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from supersample._text import plural
 from supersample._typing import Indices
 from supersample._validation import check_count
 from supersample.errors import InputError, InputTypeError, MismatchError
@@ -14,18 +15,27 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 __all__ = ["chosen_by_class", "divide", "taken"]
 
 
-def chosen_by_class(y: Any, n: int, total: Any, quotas: Any, choose_from: Callable[[Indices, int, int], Indices]) -> Indices:
-    """Return rows of each class, in order: in proportion to their counts, or as many as `quotas` says.
+def chosen_by_class(
+    y: Any, n: int, total: Any, quotas: Any, choose_from: Callable[[Indices, int, int, Indices], Indices]
+) -> tuple[Indices, str]:
+    """Return rows of each class, in order: in proportion to their counts, or as many as `quotas` says; and what is missing.
 
-    choose_from: chooses so many of the rows at some places, for the class of this number.
+    choose_from: chooses at most so many of the rows at some places, for the class of this number, beside the rows chosen
+    before. The smallest class comes first, so that it has the most room.
     """
     classes, places = _places_of_classes(y, n)
     counts = np.array([each.size for each in places])
     sizes = _shared(check_count(total, "n_prototypes"), n, counts) if quotas is None else _given(quotas, classes, counts)
-    chosen = [
-        choose_from(rows, int(size), place) for place, (rows, size) in enumerate(zip(places, sizes, strict=True)) if size > 0
-    ]
-    return np.sort(np.concatenate(chosen))
+    chosen: Indices = np.empty(0, dtype=np.int64)
+    short: list[str] = []
+    for place in np.argsort(counts, kind="stable").tolist():
+        if sizes[place] == 0:
+            continue
+        found = choose_from(places[place], int(sizes[place]), place, chosen)
+        chosen = np.concatenate([chosen, found])
+        if found.size < sizes[place]:
+            short.append(f"{found.size:,} of {plural(int(sizes[place]), 'row')} of class {classes[place]!s}")
+    return np.sort(chosen), f"fewer rows than asked for: {', '.join(short)}" if short else ""
 
 
 def _shared(wanted: int, n: int, counts: Indices) -> Indices:

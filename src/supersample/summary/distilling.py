@@ -15,6 +15,7 @@ from supersample._typing import Floats, Indices, RandomState
 from supersample._validation import check_count, check_points, choose
 from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.features import Fisher
+from supersample.features.scores import likelihood_of
 from supersample.kernels import Gaussian
 from supersample.measures import Empirical
 from supersample.selection.batch.frank_wolfe import frank_wolfe
@@ -145,6 +146,7 @@ def _fitted(model: Any, X: Any, y: Any, n: int) -> Any:
         raise InputTypeError(
             f"model must be an estimator of scikit-learn such as LogisticRegression(), got {type(model).__name__}"
         )
+    likelihood_of(model)  # refused now: to fit it may take long
     if np.shape(y)[:1] != (n,):
         raise MismatchError(f"y must have one label for each of the {n} rows of X, got shape {np.shape(y)}")
     try:

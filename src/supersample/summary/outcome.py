@@ -84,10 +84,11 @@ class Outcome:
         They are drawn from the target, if there is one, and else from the `n_seen` rows of the source.
         """
         shares = self.background_shares
-        replaced = bool(shares.min() != shares.max())  # then the random rows were drawn by weight, with replacement
+        weighted, n_rows = bool(shares.min() != shares.max()), n_seen
         if self.reach is not None:
-            n_seen, replaced = self.reach.n_rows, self.reach.weighted
-        return equal_random_rows(self.mmd, self.random_mmd, self.prototypes.size, n_seen, replaced=replaced)
+            weighted, n_rows = self.reach.weighted, self.reach.n_rows
+        most, replaced = float("inf") if weighted else n_rows, weighted or self.reach is not None
+        return equal_random_rows(self.mmd, self.random_mmd, self.prototypes.size, most, replaced=replaced)
 
     def check(self, held: Stream, positions_held: Indices) -> None:
         """Refuse an outcome that is impossible for this stream with rows at these positions."""
@@ -149,7 +150,13 @@ def outcome_of(state: Stream) -> Outcome | None:
         error=certificate.error,
         uniform_mmd=uniform.mmd,
         random_mmd=random_baseline(
-            plan.held_out, selected.held_out, sample.rows.points, shares, len(rows), state.settings.seed
+            plan.held_out,
+            selected.held_out,
+            sample.rows.points,
+            shares,
+            len(rows),
+            state.settings.seed,
+            replaced=state.aim is not None,
         ),
         energy=captured_energy(plan.feature_map, sample.rows.points, shares),
         reach=reach_of(stream.drain(state), rows),
@@ -165,7 +172,10 @@ def measure(state: Stream) -> MmdPoint | None:
     whole, _, held_out = state.matched
     certificate = certify(state.plan.held_out, held_out, held.points, equal_weights(len(held)))
     sample = background.settled(whole, state.settings.n_background)
-    drawn = random_baseline(state.plan.held_out, held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed)
+    drawn = random_baseline(
+        state.plan.held_out, held_out, sample.rows.points, sample.shares(), len(held), state.settings.seed,
+        replaced=state.aim is not None,
+    )  # fmt: skip
     return MmdPoint(state.n_seen, certificate.mmd, certificate.error, drawn)
 
 
@@ -183,12 +193,12 @@ def said_as_good_as(equal: float, size: int, n_seen: int) -> str:
         return f"as good as more than {plural(n_seen, 'row')} drawn at random"
     if equal == n_seen:
         return f"as good as all {plural(n_seen, 'row')}"
-    if equal < _BETTER * size:
-        return f"no better than {plural(size, 'row')} drawn at random"
-    digits = min(0, 1 - int(np.floor(np.log10(equal))))
+    digits = min(0, 1 - int(np.floor(np.log10(equal)))) if equal > 0.0 else 0
     rounded = int(round(equal, digits))
     if rounded >= n_seen:
         return f"as good as nearly all {plural(n_seen, 'row')}"
+    if equal < _BETTER * size:
+        return f"no better than {plural(size, 'row')} drawn at random"
     return f"as good as about {plural(rounded, 'row')} drawn at random"
 
 

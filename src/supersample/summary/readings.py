@@ -123,7 +123,7 @@ class Readings:
 
     @property
     def random_mmd_(self) -> float:
-        """The held-out MMD of as many uniformly random rows as there are prototypes."""
+        """The held-out MMD of as many random rows as there are prototypes; with a target, drawn from it with replacement."""
         return self._read().random_mmd
 
     @property

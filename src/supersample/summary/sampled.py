@@ -38,6 +38,11 @@ class Sampled:
     def selected(self) -> Selected:
         """The result of the stream: takes the second look."""
         selected = stream.finish(there.on_host(self.state))
+        if selected is None and there.has_weight(self.state):
+            raise InputError(
+                f"there is nothing to select from: the rows kept of the {self.state.n_seen} seen are all points of include, or "
+                f"nearer to one than min_distance; pass other rows to partial_fit, or use a smaller min_distance"
+            )
         if selected is None:
             raise InputError(
                 f"there is nothing to select from: none of the {self.state.n_seen} rows seen has a positive weight; call "
@@ -61,8 +66,9 @@ class Sampled:
         found, seed = self.selected, self.state.settings.seed
         sample = found.background
         return random_baseline(
-            found.plan.held_out, found.held_out, sample.rows.points, sample.shares(), len(found.points), seed
-        )
+            found.plan.held_out, found.held_out, sample.rows.points, sample.shares(), len(found.points), seed,
+            replaced=self.state.aim is not None,
+        )  # fmt: skip
 
     @property
     def energy(self) -> float:

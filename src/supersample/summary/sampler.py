@@ -31,6 +31,7 @@ from supersample.selection.stream import merging, there
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import HELD_OUT, Settings, settings_of
 from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.spaced import far_from
 from supersample.summary.aiming import started
 from supersample.summary.by_class import chosen_by_class, taken
 from supersample.summary.readings import Readings
@@ -71,7 +72,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         rows that it has seen. Bandwidth and features are then the target's, and so is what mmd_, random_mmd_ and `bound` speak
         of. Rows of X are still what is chosen from.
     include: points that were chosen before, such as rows that have labels already. They count beside the prototypes, which are
-        chosen to complete them; n_prototypes, prototypes_ and weights_ are without them, mmd_ is of all of them together.
+        chosen to complete them; n_prototypes, prototypes_ and weights_ are without them, mmd_ is of all of them together. A
+        row of X that equals one of them is not chosen again.
     min_distance: no two prototypes are nearer to each other than this, or to a point of `include`, in the units of X. There are
         fewer than n_prototypes if no such rows are left among those that are kept for the second look.
     random_state: an int makes results repeat.
@@ -94,11 +96,12 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     mmd_, mmd_error_: MMD between weighted prototypes and data with its standard error, from features not used in the selection.
         Two errors cover it 95 times in 100.
     uniform_mmd_: the MMD of the prototypes with equal weights.
-    random_mmd_: the same for as many rows drawn uniformly; random_mmd_ / mmd_ says how many times better than chance.
+    random_mmd_: the same for as many rows drawn at random; random_mmd_ / mmd_ says how many times better than chance.
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
     kernel_, feature_map_: what the first rows fixed.
     comparisons_: comparisons_[i] rows were compared with i held points (the last entry: or more).
-    sample_indices_: the rows that `fit_resample` returned, as places in its X.
+    sample_indices_: the rows that `fit_resample` returned, as places in its X. sample_note_: which classes have fewer rows than
+        were asked for, since `min_distance` left no more; empty if none.
 
     >>> import numpy as np
     >>> import supersample as ss
@@ -114,6 +117,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     """
 
     sample_indices_: Any
+    sample_note_: str
 
     def __init__(
         self,
@@ -249,8 +253,9 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
 
         The rows are divided over the classes in proportion to their counts, at least one for each: shares of classes stay those
         of y, but for classes too small for a row. From each class its part is selected as by `fit`, with the bandwidth of its
-        own rows.
-        Nothing of `fit` and `partial_fit` changes: prototypes_ and mmd_ are still of the rows that these took in.
+        own rows. `min_distance` holds among the rows of all classes; where it leaves a class fewer rows than its part,
+        `sample_note_` says so. Nothing of `fit` and `partial_fit` changes: prototypes_ and mmd_ are still of the rows that
+        these took in.
 
         y: the class of each row: whole numbers, truth values or text.
         quotas: how many rows of each class to return, by class, in place of n_prototypes in proportion.
@@ -268,21 +273,31 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
                 "fit_resample needs a sampler without target and include, since classes are represented by their own rows; use "
                 "fit, or a sampler without them"
             )
+        if self.min_distance is not None and self.half_life is not None:
+            raise InputError(
+                f"fit_resample needs a sampler without half_life where it has min_distance, got {self.half_life!r}; leave "
+                f"one of the two out"
+            )
         home = home_of(X=X, **({"y": y} if is_device_array(y) else {}))
         points: Any = check_points(X, "X") if home is None else check_device_points(X, "X", home)
         labels = y if home is None or not is_device_array(y) else home.host(y)
         params = self.get_params(deep=False) | {"n_criticisms": 0}
         seed = as_seed(self.random_state).child("classes")
 
-        def choose_from(rows: Indices, size: int, place: int) -> Indices:
+        def choose_from(rows: Indices, size: int, place: int, chosen: Indices) -> Indices:
             own = params | {"n_prototypes": size, "random_state": seed.child(place).sequence()}
             if home is None:
-                return rows[type(self)(**own).fit(points[rows]).prototype_indices_]
+                free = rows
+                if self.min_distance is not None and chosen.size:
+                    wide = points.astype(np.float64, copy=False)
+                    free = rows[far_from(wide[rows], wide[chosen], self.min_distance)]
+                    own["target"] = points[rows]  # rows too near to those of other classes still count as rows of their class
+                return rows[:0] if free.size == 0 else free[type(self)(**own).fit(points[free]).prototype_indices_]
             found = type(self)(**own).fit(home.xp.take(points, home.array(rows), axis=0))
             return np.asarray(rows[home.host(found.prototype_indices_)])
 
-        indices = chosen_by_class(labels, int(points.shape[0]), self.n_prototypes, quotas, choose_from)
-        self.sample_indices_ = follow(home, indices)
+        indices, note = chosen_by_class(labels, int(points.shape[0]), self.n_prototypes, quotas, choose_from)
+        self.sample_indices_, self.sample_note_ = follow(home, indices), note
         return _rows_of(X, indices), _rows_of(y, indices)
 
     def merge(self, other: "SuperSampler") -> "SuperSampler":

@@ -39,6 +39,9 @@ from supersample.summary.targeting import aimed_state
 
 __all__ = ["Options", "check_seconds", "first_state", "summarize"]
 
+#: How many criticisms there are if no number is given; with a target there are none.
+_CRITICISMS = 20
+
 
 @dataclass(frozen=True)
 class Options:
@@ -49,7 +52,7 @@ class Options:
     """
 
     prototypes: int = 100
-    criticisms: int = 20
+    criticisms: int | None = None
     columns: ColumnChoice = None
     types: Mapping[str, str] | None = None
     label: str | None = None
@@ -88,11 +91,10 @@ class Options:
 
     def request(self, random_state: RandomState) -> Request:
         """Check the options and return them as a request."""
-        # With a target there are no criticisms, and those of the default are not asked for.
-        unasked = self.target is not None and self.criticisms == Options.criticisms
+        usual = _CRITICISMS if self.target is None else 0
         settings = settings_of(
             n_prototypes=check_count(self.prototypes, "prototypes"),
-            n_criticisms=0 if unasked else check_count(self.criticisms, "criticisms", minimum=0),
+            n_criticisms=usual if self.criticisms is None else check_count(self.criticisms, "criticisms", minimum=0),
             kernel=self.kernel, bandwidth=self.bandwidth, features=self.features, n_features=self.n_features, search="auto",
             random_state=random_state, half_life=self.half_life, by_time=self.time is not None,
         )  # fmt: skip
@@ -155,7 +157,7 @@ class Options:
 def summarize(
     source: Any,
     prototypes: int = 100,
-    criticisms: int = 20,
+    criticisms: int | None = None,
     *,
     columns: ColumnChoice = None,
     types: Mapping[str, str] | None = None,
@@ -187,7 +189,7 @@ def summarize(
         query (polars LazyFrame, DuckDB relation), a Hugging Face data set, a NumPy array, an iterator of batches, or a frame of
         a cluster (Dask DataFrame or Array, Spark DataFrame), which its workers read. Folders named `key=value` become columns;
         fields of structures become columns with dotted names.
-    prototypes, criticisms: how many rows to choose.
+    prototypes, criticisms: how many rows to choose. criticisms=None: 20, or none with a target.
     columns: those that enter the kernel, a list of names or a dict of names and weights; None for all that can. All columns of
         chosen rows are kept.
     types: what columns are, by name, where it is not what was recognised: "number", "boolean", "category", "text", "time",
@@ -199,7 +201,7 @@ def summarize(
     redact: columns whose values are counted (rows, missing, distinct, lengths), but not kept: they are null in all rows, and
         take no part in the choice.
     min_count: texts that occur less often are not shown among the frequent values of a column, in notes or on pages.
-    weight: the column of row weights.
+    weight: the column of row weights; a target that has a column of this name is weighted by it, too.
     target: what the prototypes are to match in place of the source: another source (a file, a frame, an array), a Summary, or a
         measure (`ss.measures`). Encoding, bandwidth and features are those of the target, in the columns that both have, and
         so is what `mmd`, `random_mmd`, `as_good_as` and `bound` speak of; profile and background are still the source's. There

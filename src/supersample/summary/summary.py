@@ -138,7 +138,7 @@ class Summary:
 
     @property
     def random_mmd(self) -> float:
-        """The MMD of as many rows drawn at random."""
+        """The MMD of as many rows drawn at random; with a target, from it and with replacement."""
         return self._read().outcome.random_mmd
 
     @property
@@ -371,11 +371,12 @@ class Summary:
         if outcome.criticisms.size < asked:
             odd += f" ({asked:,} requested; but for copies, no {'other ' if kinds else ''}row is missed or rare)"
         equal = f"{outcome.uniform_mmd:.3g} with equal weights"
+        drawn = f"{plural(size, 'random row')}{'' if reach is None else ' of the target'}"
         left_out = [note.name for note in notes if not note.used and note.kind != "weight"]
         used = [note.width for note in notes if note.width]
         lines = [
             f"{size:,} {'row stands' if size == 1 else 'rows stand'} for {whole}{among}{good and f': {good}'}",
-            f"  MMD         {outcome.mmd:.4g}{error}; {equal}; {outcome.random_mmd:.3g} for {plural(size, 'random row')}",
+            f"  MMD         {outcome.mmd:.4g}{error}; {equal}; {outcome.random_mmd:.3g} for {drawn}",
             f"  criticisms  {odd}",
             f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]

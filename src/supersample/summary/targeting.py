@@ -16,7 +16,7 @@ from supersample.records.sources import Source, open_source, without
 from supersample.records.sources.base import OtherTypeError
 from supersample.selection.stream.plan import WARM_UP
 from supersample.summary import state as states
-from supersample.summary.aiming import aim_of, refuse_with_target
+from supersample.summary.aiming import aim_of, refuse_own_maps, refuse_with_target
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Maps, Request, Running, State, WarmUp
 from supersample.summary.summary import Summary
@@ -37,6 +37,7 @@ def aimed_state(given: Source, request: Request, target: Any, read: Reader) -> W
         _refuse_options_of_target(request)
         found = target._ready().settled
         theirs = found.request.settings
+        refuse_own_maps(request.settings, found.stream.fixed_plan)
         mine = replace(request.settings, kernel=theirs.kernel, features=theirs.features, n_features=theirs.n_features)
         request = replace(request, settings=mine)
     else:
@@ -68,25 +69,31 @@ def _some_rows(given: Source, kept: pa.Schema, found: Running) -> pa.Table:
 def _read_target(given: Source, request: Request, target: Any, read: Reader) -> Running:
     """Summarise the target in the columns that it shares with the source."""
     options = request.options
+    chosen = options.check(options.kept(given.schema))
     aside = {options.weight, options.label, *options.redact}
     try:
         opened = _opened(given, request, target)
     except SupersampleError as error:
         told = str(error)
         raise type(error)(told if told.startswith("target") else f"target: {told}") from error
-    names = [name for name in opened.schema.names if name in given.schema.names and name not in aside]
-    if options.columns is not None:
-        names = [name for name in names if name in options.columns]
+    wanted = [name for name, share in chosen.items() if share > 0.0 and name not in aside]
+    names = [name for name in opened.schema.names if name in wanted]
+    lacking = [] if options.columns is None else [name for name in wanted if name not in names]
+    if names and lacking:
+        raise MismatchError(
+            f"columns must name columns that the target has, too, {opened.schema.names[:8]}, got {lacking[0]!r}; leave it out "
+            f"of columns, or add it to the target"
+        )
     if not names:
         raise MismatchError(
             f"target must share columns with the source that can be matched, got {opened.schema.names[:8]} beside "
             f"{given.schema.names[:8]}; rename them in one of the two"
         )
-    narrow = without(opened, [name for name in opened.schema.names if name not in names])
+    weight = options.weight if options.weight in opened.schema.names else None
+    narrow = without(opened, [name for name in opened.schema.names if name not in names and name != weight])
     types = None if options.types is None else {name: kind for name, kind in options.types.items() if name in names}
-    asked = options.columns
-    columns = None if asked is None else {name: asked[name] if isinstance(asked, dict) else 1.0 for name in names}
-    own = replace(options, columns=columns, types=types, label=None, drop=(), redact=(), weight=None, time=None)
+    columns = None if options.columns is None else {name: chosen[name] for name in names}
+    own = replace(options, columns=columns, types=types, label=None, drop=(), redact=(), weight=weight, time=None)
     settings = replace(request.settings, seed=request.settings.seed.child("target"))
     while True:
         try:
@@ -128,16 +135,15 @@ def _points_of(target: Measure, request: Request) -> Floats:
 
 
 def _refuse_options_of_target(request: Request) -> None:
-    """Refuse what the target has decided already."""
-    settings, options = request.settings, request.options
-    given = {
-        "columns": options.columns is not None,
-        "types": options.types is not None,
-        "times": options.times != "ignore",
-        "features": settings.features != "auto",
-        "n_features": settings.n_features is not None,
-        "bandwidth": settings.kernel.is_resolved,
-    }
-    for name, is_given in given.items():
-        if is_given:
-            raise InputError(f"{name} must be left out where target is a Summary, which has its own; leave it out")
+    """Refuse what the target has decided already about columns."""
+    options = request.options
+    for name, value, default in (
+        ("columns", options.columns, None),
+        ("types", options.types, None),
+        ("times", options.times, "ignore"),
+    ):
+        if value != default:
+            raise InputError(
+                f"{name} must be left out where target is a Summary, which has its own, got {value!r}; leave it out, or pass "
+                f"the rows of the target in place of the Summary"
+            )

@@ -26,6 +26,8 @@ __all__ = ["NOT_IN_TARGET", "ColumnNote", "Encoding", "adopted", "learn", "requi
 
 #: Why a column of a table that is matched with a target stays out of the kernel.
 NOT_IN_TARGET = "is not in the target"
+#: Why a column is left out that columns= does not name.
+_NOT_ASKED = "not asked for"
 #: Rows that are encoded at a time.
 _ROWS = 4096
 
@@ -209,7 +211,7 @@ def learn(table: pa.Table, options: ColumnOptions) -> Encoding:
             column, _ = role.reading.read(column)
         centres |= _centre(name, column)
         if options.columns is not None and name != options.label and chosen.get(name, 0.0) == 0.0:
-            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, "not asked for"))
+            notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, _NOT_ASKED))
         elif isinstance(block, LeftOut):
             notes.append(ColumnNote(name, kind, role.kind, 0, 0.0, block.why))
         elif name == options.label:
@@ -240,8 +242,9 @@ def adopted(encoding: Encoding, table: pa.Table, options: ColumnOptions) -> Enco
             f"{listed([block.name for block in encoding.blocks])}; missing: {lacking}; rename columns, or leave them out of "
             f"the target"
         )
-    options.check(table.schema)
+    chosen = options.check(table.schema)
     shared = {note.name: note for note in encoding.notes if note.used}
+    unshared = {note.name: f"left out of the target: {note.note}" for note in encoding.notes if not note.used}
     readings = {name: reading for name, reading in encoding.readings if name in shared}
     centres = {name: centre for name, centre in encoding.centres if name in shared}
     aside: list[ColumnType] = []
@@ -269,7 +272,9 @@ def adopted(encoding: Encoding, table: pa.Table, options: ColumnOptions) -> Enco
             readings[name] = role.reading
             column, _ = role.reading.read(column)
         centres |= _centre(name, column)
-        why = block.why if isinstance(block, LeftOut) else NOT_IN_TARGET
+        why = block.why if isinstance(block, LeftOut) else unshared.get(name, NOT_IN_TARGET)
+        if options.columns is not None and chosen.get(name, 0.0) == 0.0:
+            why = _NOT_ASKED
         if name == options.label and not isinstance(block, LeftOut):
             aside.append(block)
             why = "is the label: compared, but not in the kernel"

@@ -163,7 +163,7 @@ def drain(state: Stream) -> Stream:
 
 @one_blas_thread()
 def finish(state: Stream) -> Selected | None:
-    """Return the selection: reservoir and criticisms after a second look. None if no row of positive weight was seen."""
+    """Return the selection: reservoir and criticisms after a second look. None if there is no row that may be chosen."""
     state = drain(state)
     plan = state.plan
     if plan is None or len(state.reservoir.rows) == 0:
@@ -173,6 +173,8 @@ def finish(state: Stream) -> Selected | None:
     sample = whole.first(target_rows(state))
     target = target_of(sample, plan.feature_map, sums.mean())
     looked = second_look(state, state.reservoir.rows, state.criticisms.rows, target)
+    if len(looked.rows) == 0:
+        return None
     rows = looked.rows.take(np.argsort(looked.rows.positions, kind="stable"))
     near = target if target.complete else target.of(sample.first(_NEAR))
     before = state.before
@@ -217,7 +219,7 @@ def _two_kinds(
 
     usual = float(weights @ witness(rows.points, pulls(rows.points)))
     there = witness(target.points, pull) - usual
-    low = _recent(state, state.rare.rows)
+    low = _recent(state, state.rare.rows).without(state.before)
     if len(low):  # where the prototypes have too much already, nothing is left out
         low = low.take(np.flatnonzero(witness(low.points, pulls(low.points)) >= usual))
     found = missed_and_rare(kernel, rows, sample, low, there, state.settings.n_criticisms)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from supersample._checks import MOST_EXPONENT, require, within
 from supersample._stored import FLOATS, INDICES, stored
@@ -40,6 +41,10 @@ class Rows:
     def take(self, chosen: slice | Indices) -> "Rows":
         """Return some of the rows."""
         return Rows(self.points[chosen], self.positions[chosen], self.mantissas[chosen], self.exponents[chosen])
+
+    def without(self, points: Floats) -> "Rows":
+        """Return the rows that equal none of some points."""
+        return self.take(np.flatnonzero(~np.isin(_as_items(self.points), _as_items(points)))) if len(points) else self
 
     def shifted(self, by: int) -> "Rows":
         """Return the rows as if they stood `by` places later in the stream."""
@@ -86,3 +91,9 @@ class Rows:
         require(np.unique(self.positions).size == self.positions.size, "a row is held twice")
         require(bool(((self.mantissas >= 0.5) & (self.mantissas < 1.0)).all()), "weights are not positive numbers")
         require(within(self.exponents, MOST_EXPONENT), "weights are not positive numbers")
+
+
+def _as_items(points: Floats) -> npt.NDArray[np.void]:
+    """Return each point as one value, to be compared as a whole."""
+    whole = np.ascontiguousarray(points + 0.0)  # -0.0 becomes 0.0
+    return whole.view(np.dtype((np.void, whole.itemsize * whole.shape[1]))).ravel()

@@ -14,7 +14,7 @@ from supersample.embedding import moments
 from supersample.kernels import Kernel
 from supersample.kernels.singles import SingleGram
 from supersample.selection.greedy import greedy_criticisms
-from supersample.selection.pool import ExactPool, embedded, kernel_block
+from supersample.selection.pool import ExactPool, embedded, embedded_own, kernel_block
 from supersample.selection.stream import background
 from supersample.selection.stream.anneal import anneal, low_rank
 from supersample.selection.stream.calibration import Target
@@ -75,10 +75,13 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     witness are measured by the exact kernel, so that the features of the stream do not limit the selection. The background must
     be settled. If that takes too many kernel values, the background is offered to the reservoir by the stream's own step.
     """
-    count, plan, few = state.settings.n_held_criticisms, state.fixed_plan, len(rows) <= FEW
+    count, plan = state.settings.n_held_criticisms, state.fixed_plan
     sample = state.background.rows if state.near is None else _like_target(state.near, state.settings.n_background)
-    others = Rows.joined(more, sample)
-    if _starts_anew(state):
+    goal = sample.take(slice(0, len(target.weights)))
+    if len(state.before):
+        rows, more, sample = _not_chosen_before(state, rows, more, sample)
+    few, others = len(rows) <= FEW, Rows.joined(more, sample)
+    if _starts_anew(state) and len(sample) >= len(rows):
         others = Rows.joined(rows, others)
         start = sample.take(slice(0, len(rows)))
         rows = exchanged(state, start, sample.take(slice(len(rows), None))).rows if few else start
@@ -89,9 +92,10 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
         if room < len(rows) and state.settings.min_distance is None:
             return _by_features(state, plan, rows, Rows.joined(rows, others).take(unique), more, target, count)
         # The rows of the target come first of the sample, if they are rows of the stream.
-        unique = unique[: max(room, len(others) - len(sample) + len(target.weights) if state.aim is None else 0)]
+        unique = unique[: max(room, len(others) - len(sample) + len(goal) if state.aim is None else len(rows))]
     pool = Rows.joined(rows, others).take(np.concatenate([np.arange(len(rows)), unique]))
-    places = _places(pool, sample.take(slice(0, len(target.weights)))) if state.aim is None else None
+    within = state.aim is None and bool(np.isin(goal.positions, pool.positions).all())
+    places = _places(pool, goal) if within else None
     sought = Sought(plan.kernel, target, places, state.before)
     improve = len(rows) == state.settings.n_prototypes and state.settings.min_distance is None
     look = _few if few else _many
@@ -101,11 +105,23 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
         wanted = partial(sought.lacking, pool.points, pull=pull)
         chosen = spaced(plan.kernel, pool.points, wanted, size, least, state.before)
     prototypes = pool.take(chosen)
-    there = np.empty(0) if places is None else pull[places]
-    if count == 0:
+    there = np.empty(0) if state.aim is not None else _pull_within(plan.kernel, target, pull, places)
+    if count == 0 or len(chosen) == 0:
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), there, exact=True)
     witness = pull - embedded(plan.kernel, pool.points, prototypes.points, np.full(len(chosen), 1.0 / len(chosen)))
     return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), there, exact=True)
+
+
+def _not_chosen_before(state: Stream, *groups: Rows) -> list[Rows]:
+    """Return rows without those that are points chosen before; the first group is filled up from the last one."""
+    held, *others = (rows.without(state.before) for rows in groups)
+    spare = np.flatnonzero(~np.isin(others[-1].positions, held.positions))
+    return [Rows.joined(held, others[-1].take(spare[: state.settings.n_prototypes - len(held)])), *others]
+
+
+def _pull_within(kernel: Kernel, target: Target, pull: Floats, places: Indices | None) -> Floats:
+    """Return E k(x, .) at the rows of the target, which are rows of the stream."""
+    return embedded_own(kernel, target.points, target.weights) if places is None else pull[places]
 
 
 class Sought(NamedTuple):

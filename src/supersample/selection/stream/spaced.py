@@ -3,17 +3,25 @@
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from supersample._typing import Floats, Indices
 from supersample.kernels import Kernel
-from supersample.selection.pool import kernel_block
 
-__all__ = ["spaced"]
+__all__ = ["far_from", "spaced"]
 
 #: Rounds of swaps at most; gains below this share of k(x, x) are rounding errors.
 _ROUNDS, _LEAST_GAIN = 4, 1e-9
+#: Points whose kernel values are computed at a time.
+_SLOTS = 32
 #: Rounding of a squared distance by products, as a share of the squared norms: pairs that may be too near count as such.
 _ROUNDING = 1e-13
+
+
+def far_from(points: Floats, others: Floats, least: float) -> npt.NDArray[np.bool_]:
+    """Return which points are not nearer than `least` to any of some others."""
+    room = _Room(points, least)
+    return np.asarray(sum((room.near(each) for each in others), start=np.zeros(len(points), dtype=np.int64)) == 0)
 
 
 def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: int, least: float, before: Floats) -> Indices:
@@ -24,7 +32,7 @@ def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: 
     from the ones taken; then each in turn is moved to the best place that the others leave open. Fewer are returned where no
     place is open any more. Distances are Euclidean, in the units of the points. O(P d) for each step.
     """
-    room = _Room(points, least)
+    room, rows_of = _Room(points, least), kernel.against(points)
     sums, crowd = np.zeros(len(points)), np.zeros(len(points), dtype=np.int64)
     for each in before:
         crowd += room.near(each)
@@ -36,7 +44,7 @@ def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: 
         if not values[best] > -np.inf:
             break
         chosen.append(best)
-        sums += _column(kernel, points, best)
+        sums += rows_of(points[best : best + 1])[0]
         crowd += room.near(points[best])
         crowd[best] += 1  # a row is taken once, however small `least` is
     found = np.array(chosen, dtype=np.int64)
@@ -45,7 +53,7 @@ def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: 
     if len(chosen) < size:
         wanted = pull(len(chosen))
     for _ in range(_ROUNDS):
-        if _moved(kernel, points, wanted, found, sums, crowd, diagonal, room) == 0:
+        if _moved(rows_of, points, wanted, found, sums, crowd, diagonal, room) == 0:
             break
     return found
 
@@ -59,18 +67,22 @@ class _Room:
         self.norms = np.einsum("ij,ij->i", self.points, self.points)
 
     def near(self, point: Floats) -> Indices:
+        """Return 1 for each point of the pool that is too near, else 0."""
         own = point - self.middle
         norm = float(own @ own)
         away = self.norms + norm - 2.0 * (self.points @ own)
         return np.asarray(away < self.square + _ROUNDING * (self.norms + norm), dtype=np.int64)
 
 
-def _column(kernel: Kernel, points: Floats, place: int) -> Floats:
-    return kernel_block(kernel, points, points[place : place + 1])[:, 0]
-
-
 def _moved(
-    kernel: Kernel, points: Floats, pull: Floats, chosen: Indices, sums: Floats, crowd: Indices, diagonal: Floats, room: _Room
+    rows_of: Callable[[Floats], Floats],
+    points: Floats,
+    pull: Floats,
+    chosen: Indices,
+    sums: Floats,
+    crowd: Indices,
+    diagonal: Floats,
+    room: _Room,
 ) -> int:
     """Let each point take its best place, in place; return how many moved.
 
@@ -78,7 +90,9 @@ def _moved(
     """
     size, moved, enough = chosen.size, 0, _LEAST_GAIN * float(diagonal.mean())
     for slot, place in enumerate(chosen.tolist()):
-        column, near = _column(kernel, points, place), room.near(points[place])
+        if slot % _SLOTS == 0:  # a point keeps its place until its turn, so that one product gives the values of many
+            columns = rows_of(points[chosen[slot : slot + _SLOTS]])
+        column, near = columns[slot % _SLOTS], room.near(points[place])
         near[place] += 1
         gains = 2.0 * (size * pull - sums + column) - diagonal
         gains[crowd - near > 0] = -np.inf
@@ -87,7 +101,7 @@ def _moved(
             continue
         there = room.near(points[best])
         there[best] += 1
-        sums += _column(kernel, points, best) - column
+        sums += rows_of(points[best : best + 1])[0] - column
         crowd += there - near
         chosen[slot] = best
         moved += 1
