@@ -20,7 +20,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.history import timeline
 from supersample.history.alarm import Alarm
 from supersample.history.cycles import cycle_note
-from supersample.history.folder import MAIN, Saved, read_folder, write_folder
+from supersample.history.folder import MAIN, Files, Saved, read_folder, write_folder
 from supersample.history.lookout import matched
 from supersample.history.merging import looked_again
 from supersample.history.merging import merged as merged_timelines
@@ -111,8 +111,8 @@ class History:
         self._drop = request.options.drop
         self._state: Timeline | Waiting = Waiting(self._rules, request, empty)
         self.source = ""
-        #: Files of blocks that were written, by folder, so that they are not written again.
-        self._files: dict[Path, dict[int, tuple[Any, str]]] = {}
+        #: Folders that it was read from or written to, so that blocks are not written again.
+        self._files: dict[Path, Files] = {}
         self._more: Mapping[str, Any] = {}
         self._earlier: Mapping[str, Any] = {}
 
@@ -190,7 +190,13 @@ class History:
 
     def _continue(self, folder: Path) -> None:
         """Go on from a folder, if it holds a history that was asked for the same."""
-        if not (folder / MAIN).exists() or folder.absolute() in self._files:
+        known = self._files.get(folder.absolute())
+        if known is not None and not known.are_current(folder):
+            raise MismatchError(
+                f"save_to names {str(folder)!r}, which another run has saved to since this history read or wrote it; load it "
+                f"with History.load and update that one, or choose another folder"
+            )
+        if known is not None or not (folder / MAIN).exists():
             return
         found = History.load(folder)
         if self.n_seen:
@@ -212,13 +218,16 @@ class History:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history to a folder, atomically, with checksums and without code; `History.load` reads it.
 
-        Saved again to the same folder, only blocks that have changed are written.
+        Saved again to the same folder, only blocks that have changed are written. What another history saved there is
+        replaced. A folder that another run is writing is refused.
         """
-        self._write(as_path(path, "path"), self._more)
+        folder = as_path(path, "path")
+        with exclusive_lock(folder, "path"):
+            self._write(folder, self._more)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
-        """Read a history that `save` wrote."""
+        """Read a history that `save` wrote; a run that saves to the folder at the same time does no harm."""
         folder = as_path(path, "path")
         saved, files = read_folder(folder)
         found = cls.__new__(cls)
@@ -233,7 +242,7 @@ class History:
 
     def _write(self, folder: Path, more: Mapping[str, Any]) -> None:
         state = self._state
-        files = self._files.setdefault(folder.absolute(), {})
+        files = self._files.setdefault(folder.absolute(), Files())
         if not isinstance(state, Waiting):
             write_folder(folder, Saved(state.rules, state.request, self.source, state, None, more), files)
             return
