@@ -258,7 +258,10 @@ def _values(header: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]], state
     require(len({each.shape for each in columns}) == 1 and ticks.starts.ndim == 1, "the ticks are incomplete")
     require(all(each.dtype == np.float64 and not np.isnan(each).any() for each in columns), "the ticks are impossible")
     places, counts = (unpack(header["clock"][name], arrays) for name in ("places", "counts"))
-    require(places.shape == (3,) and counts.shape == (5,) and counts.dtype == np.int64, "the clock is impossible")
+    if places.shape == (3,):  # as of the first histories, which did not know how far rows are apart
+        places = np.append(places, np.zeros(2))
+    require(places.shape == (5,) and bool(np.isfinite(places[3:]).all()), "the clock is impossible")
+    require(counts.shape == (5,) and counts.dtype == np.int64, "the clock is impossible")
     require(bool(np.isfinite(places[0])) and bool((np.abs(counts) < MOST).all()), "the clock is impossible")
     n_seen, n_late = header["n_seen"], header["n_late"]
     require(all(type(each) is int and 0 <= each < MOST for each in (n_seen, n_late)), "the numbers of rows are impossible")

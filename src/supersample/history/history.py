@@ -50,8 +50,8 @@ class History:
     Rows come in batches, in the order of their time or late. Blocks of `every` are closed once the clock, the latest time
     seen, is `lateness` past their end; then the lookout compares the latest blocks with those before them, for every boundary.
     After an alarm, what came since the change is what further blocks are compared with. Old blocks are joined to hours, days
-    and months (of rows: to twice their length, when there are more than eight), never across a change, so that memory grows
-    with the logarithm of time, and with months. Thread-safe: updates are serialised, and every reading is of one moment.
+    and months (of rows, and of times that are numbers: to twice their length, at most eight of each), never across a change, so
+    that memory grows with the logarithm of time, and with months. Thread-safe: updates are serialised, and every reading is of one moment.
 
     time: the column that says when rows happened: dates and times, text that holds them, or numbers; None counts rows.
     every: the span of a block: a duration ("15m", "1h", "1d"), or a number of rows, or of the unit of the time column.
@@ -63,7 +63,7 @@ class History:
         counted as late, and go to their block or to the one that it was joined to.
     keep: the age at which blocks are dropped; None: never.
     run_length: the time between false alarms, at least, on average: a duration, or a number of blocks; 10,000 blocks by
-        default. guarantee, at_least: as for ChangeDetector.
+        default. guarantee, at_least: as for a ChangeDetector without a reference.
     volume: whether the number of rows of a block is watched, too.
     options: those of `summarize`: prototypes, criticisms, columns, types, label, drop, redact, weight, kernel, and so on.
 
@@ -335,7 +335,7 @@ class History:
         return period_of(state, left, self.source).compare(period_of(state, right, self.source), at_least=at_least)
 
     def changes(self, run_length: str | int | timedelta | None = None) -> tuple[Alarm, ...]:
-        """Return the alarms; with another `run_length`, those that the blocks held now would have raised.
+        """Return the alarms; with another `run_length`, those of content that the blocks held now would have raised.
 
         Blocks that were joined since are looked at as they are: old changes are placed to the hour, day or month.
         """
