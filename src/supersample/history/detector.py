@@ -84,7 +84,8 @@ class ChangeDetector:
     Rows become features of a kernel. After each tick of a few rows, the mean features of the latest rows are compared with
     those of all rows before them, for every boundary of a set that grows with the logarithm of the rows (Kalinke and
     Gavioli-Akilagun 2025). After an alarm, the rows since the change are what further ones are compared with: one change, one
-    alarm. Time O((d + log n) D) a row, memory O(D log n), both times the number of phases of a season. Batches do not matter. Thread-safe: calls are serialised.
+    alarm. Time O((d + log n) D) a row, memory O(D log n), both times the number of phases of a season. Batches do not matter.
+    Thread-safe: calls are serialised.
 
     Parameters
     ----------

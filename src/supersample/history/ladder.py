@@ -59,7 +59,7 @@ class Ladder:
 
 
 def ladder_of(every: float, *, clock: bool, keep: float | None, season: float | None) -> Ladder:
-    """Return the ladder for blocks of a span. With a season, new blocks are kept for two of them, to compare phases by."""
+    """Return the ladder for blocks of a span. With a season, blocks are joined after two of them, to compare phases by."""
     return Ladder(every, clock, keep, 0.0 if season is None else 2.0 * season)
 
 
