@@ -83,6 +83,66 @@ def test_killed_three_times(tmp_path):
     assert killed_runs(tmp_path, 200_000, 3) >= 1
 
 
+HISTORY = """
+import os
+import signal
+import sys
+import numpy as np
+import supersample as ss
+
+source, folder, last = sys.argv[1:]
+rng = np.random.default_rng(0)
+like = ss.summarize(source, types={"when": "ignore"}, random_state=0)
+
+
+def taken(into, kill_at=0):
+    # Return how many functions a run calls; at one of these calls it kills itself.
+    calls = [0]
+
+    def called(*_):
+        calls[0] += 1
+        if calls[0] == kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    history = ss.History("when", "1h", like=like, random_state=0)
+    sys.setprofile(called)
+    history.update(source, save_to=into, save_seconds=0.0)
+    sys.setprofile(None)
+    return calls[0]
+
+
+ss.History("when", "1h", like=like, random_state=0).update(source)  # code is compiled before calls are counted
+whole = taken(last)
+for kill in range(20):
+    child = os.fork()
+    if not child:
+        taken(folder, int(rng.integers(1, whole // 8)))
+        os._exit(0)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+taken(folder)
+"""
+
+
+def test_a_history_killed_at_twenty_random_moments_ends_in_the_same_bytes(tmp_path):
+    """A child at a time, killed at a random one of its calls: within a save or between, each run in its first eighth."""
+    rng = np.random.default_rng(1)
+    when = np.datetime64("2026-03-02T00:00:00", "s") + np.arange(1_600) * np.timedelta64(45, "s")
+    table = pa.table({"when": when, "value": rng.normal(size=1_600)})
+    for place in range(8):
+        pq.write_table(table.slice(200 * place, 200), tmp_path / f"{place:02}.parquet")
+    folders = [tmp_path / name for name in ("killed", "whole")]
+    command = [sys.executable, "-c", HISTORY, str(tmp_path / "*.parquet"), *map(str, folders)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    codes = [int(each) for each in done.stdout.split()]
+    assert len(codes) == 20
+    assert set(codes) <= {0, -signal.SIGKILL}
+    assert codes.count(-signal.SIGKILL) >= 10
+    held = [{path.relative_to(each): path.read_bytes() for path in each.rglob("*.ss")} for each in folders]
+    assert held[0] == held[1]
+    assert ss.History.load(folders[0]).n_seen == 1_600
+
+
 @pytest.mark.level
 def test_killed_twenty_times_over_five_million_rows(tmp_path, capsys):
     hits = killed_runs(tmp_path, 5_000_000, 20)

@@ -101,6 +101,41 @@ def test_a_season_is_no_change_and_changes_within_it_are():
     assert "x2" in alarm.changed
 
 
+def test_bets_are_against_the_mean_of_the_same_phase():
+    """A cycle is no change with its season, and one without it; a change beside the cycle is found."""
+    rng, period = np.random.default_rng(0), 200
+    rows = rng.normal(size=(12_000, 2))
+    rows[:, 0] += 3.0 * np.sin(np.arange(12_000) / period * 2.0 * np.pi)
+
+    def alarms(given, season):
+        options = {"guarantee": "exact", "season": season, "tick": 10, "random_state": 0}
+        return ss.ChangeDetector(given[:6_000], **options).update(given[6_000:])
+
+    assert alarms(rows, period) == []
+    assert alarms(rows, None)
+    rows[9_000:, 1] += 3.0
+    (alarm,) = alarms(rows, period)
+    assert alarm.between[0] <= 3_000 <= alarm.between[1]
+    assert 3_000 <= alarm.at < 3_100
+    with pytest.raises(ss.errors.InputError, match="at least 23 rows in each of the 20 phases of the season"):
+        ss.ChangeDetector(rows[:400], guarantee="exact", season=period, tick=10)
+
+
+def test_an_alarm_has_the_evidence_that_raised_it():
+    """Also where limits are wider for few rows, and where a difference must be large to matter."""
+    rows = np.random.default_rng(0).lognormal(sigma=2.0, size=(1_200, 2))
+    rows[1_000:] *= 50.0
+    for least in (0.0, 0.5):
+        detector = ss.ChangeDetector(at_least=least, random_state=0)
+        raised = []
+        for tick in np.split(rows, 240):
+            for alarm in detector.update(tick):
+                raised.append(alarm)
+                assert alarm.evidence == detector.evidence_ > 1.0
+                assert alarm.mmd >= least
+        assert len(raised) == 1
+
+
 def test_dependent_rows_are_noticed():
     noise = np.random.default_rng(2).normal(size=(6_000, 3))
     rows = np.zeros_like(noise)
@@ -256,7 +291,7 @@ def test_wealth_grows_by_no_more_than_a_row_a_row_where_nothing_changed():
     for _ in range(300):
         angles = rng.uniform(0, 2 * np.pi, size=(400, 2))
         features = np.concatenate([np.cos(angles), np.sin(angles)], axis=1)[:, [0, 2, 1, 3]]  # of mean 0, of length 1 by pairs
-        state, evidence = bets.play(bets.init(np.zeros(4), 0.0, 1e12, 2), features)
+        state, evidence = bets.play(bets.init(np.zeros((1, 4)), np.zeros(1), 1e12, 2), features, np.zeros(400, dtype=np.int64))
         ends.append(evidence[-1] * 1e12)
     mean, error = np.mean(ends), np.std(ends) / np.sqrt(300)
     assert mean <= 400 + 4 * error
@@ -276,7 +311,8 @@ def test_moments_of_change_lie_between_boundaries_of_nearly_the_same_evidence():
     sample = Sample(np.random.default_rng(0).normal(size=(400, 1)), np.ones(1))
     state = watch.replace(state, limits=thresholds.NO_LIMITS)
     state, _, _ = watch.advance(state, sums, np.full(16, 5.0), np.zeros(16, dtype=np.int64), lambda *_: sample, as_seed(0))
-    found = watch.located(state, sample)
+    found = watch.located(state, 1.5, sample)
+    assert found.evidence == 1.5
     assert found.ticks_after == 8
     assert found.between[0] <= 8 <= found.between[1]
     assert found.gap == pytest.approx(1.0)

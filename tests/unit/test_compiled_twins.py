@@ -421,13 +421,14 @@ def move_clock():
 
 def place_rows():
     def rows(times, seen=0):
-        places, counts = np.zeros(3), np.zeros(5, dtype=WHOLE)
+        places, counts = np.zeros(5), np.zeros(5, dtype=WHOLE)
         counts[2] = seen
         return np.array(times), 4.0, 8.0, 8.0, places, counts, np.full(len(times), 7), np.full(len(times), 7)
 
     return {
         "in order, late and without a time": rows([1.0, 9.0, 17.0, np.nan, 2.0, 30.0]),
         "put back": rows([1e6, *np.arange(9.0)]),
+        "far apart": rows(np.arange(12.0) * 100.0),
     }
 
 
@@ -466,6 +467,12 @@ def residual_sums(lengths=3, dimensions=4):
     return np.zeros((lengths, dimensions)), whole_numbers.copy(), normal(lengths, dimensions), whole_numbers.copy()
 
 
+def add_segment():
+    sums, sizes, _ = segments([2, 1], 3)
+    sizes[0, 1] = 0.0
+    return {"without a phase": (sums[0], sizes[0], normal(3, 4), np.ones(3))}
+
+
 def add_residual():
     busy = residual_sums()
     busy[3][:2] = 1
@@ -491,8 +498,9 @@ def scan():
 def bet():
     def game(line, masses=3.0):
         return (
-            normal(6, 4, dtype=SINGLE) / 4, normal(4) / 8, 0.1, np.array([2.0, 2.1]), np.array([0.9, 0.99]),
-            np.array([0.5, 1.0]), normal(2, 4), np.full(2, masses), np.full((2, 2, 2), 1.5), line, np.full(6, 7.0),
+            normal(6, 4, dtype=SINGLE) / 4, np.array([0, 0, 1, 1, 2, 0]), normal(3, 4) / 8, np.array([0.1, 0.2, 2.0]),
+            np.array([[2.0, 2.1], [2.1, 2.2], [4.0, 4.0]]), np.array([0.9, 0.99]), np.array([0.5, 1.0]),
+            normal(2, 4), np.full(2, masses), np.full((2, 2, 2), 1.5), line, np.full(6, 7.0),
         )  # fmt: skip
 
     return {"no end": game(1e9), "an end": game(2.0), "nothing before": game(1e9, 0.0)}
@@ -658,6 +666,7 @@ CASES = {
     "change_scan.join_old": join_old,
     "change_scan.evidence_at": evidence_at,
     "change_scan.add_residual": add_residual,
+    "change_scan.add_segment": add_segment,
     "change_scan.scan": scan,
     "betting.bet": bet,
     "clock.decayed": decayed,

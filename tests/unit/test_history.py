@@ -11,6 +11,7 @@ import pytest
 import supersample as ss
 import web_log
 from supersample.errors import MismatchError
+from supersample.history.history import state_of
 
 START = np.datetime64("2026-03-02T00:00:00", "s")
 
@@ -190,6 +191,74 @@ def test_rows_without_a_time_are_said(like):
     history = new(like).update(table.set_column(0, "when", pa.array(when, type=pa.timestamp("s"))))
     assert history.between().n_seen == 6_000
     assert "20 rows had no time" in str(history.notes[0])
+
+
+def without_times(table, places):
+    """Return rows of which some have no time."""
+    when = table["when"].to_pylist()
+    for place in places:
+        when[place] = None
+    return table.set_column(0, "when", pa.array(when, type=pa.timestamp("s")))
+
+
+def test_rows_before_the_first_time_go_to_its_block(like):
+    table = without_times(rows(600), [0, 1, 2, 120])
+    whole = new(like).update(table)
+    assert whole.blocks["start"][0].as_py() == datetime(2026, 3, 2)
+    assert whole.blocks["rows"].to_pylist() == [60, 61, 59, *[60] * 7]
+    assert state_of(whole).ticks.starts[0] == START.astype(float)
+    parts = new(like)
+    for first, last in ((0, 1), (1, 2), (2, 300), (300, 600)):
+        parts.update(table.slice(first, last - first))
+    assert parts.blocks.equals(whole.blocks)
+    assert parts.between().to_bytes() == whole.between().to_bytes()
+    later = new(like).update(table.slice(0, 3))
+    assert later.update(rows(120)).blocks["rows"].to_pylist() == [63, 60]
+
+
+def test_times_that_no_calendar_has_count_as_missing(like):
+    table = rows(600)
+    when = table["when"].to_numpy().astype(np.int64)
+    when[[5, 300]] = 10**12, -(10**12)  # the years 33658 and -29719
+    history = new(like).update(table.set_column(0, "when", pa.array(when).cast(pa.timestamp("s"))))
+    assert "2 rows had no time" in str(history.notes[0])
+    assert len(history.blocks) == 10
+
+
+def test_as_many_blocks_are_open_as_the_lateness_has(like):
+    history = new(like, "1m", lateness="2d").update(rows(1_100))
+    assert sorted(state_of(history).open) == [START.astype(int) // 60 + place for place in range(1_100)]
+
+
+def test_rows_that_are_far_apart_move_the_clock(like):
+    """A row about every ten blocks: not even the first ones wait for others that agree, but for the first eight."""
+    minutes = np.cumsum(np.random.default_rng(3).exponential(10.0, 300)).astype("m8[m]")
+    table = rows(300).set_column(0, "when", pa.array(START + minutes))
+    history = new(like, "1m", volume=False).update(table)
+    state = state_of(history)
+    assert state.n_ahead == 8
+    assert state.now == (START + minutes[-1]).astype(float)
+    assert len(state.open) == 1
+    odd = rows(1, start=np.datetime64("2099-01-01", "s"))
+    assert state_of(history.update(odd)).now == state.now
+
+
+@pytest.mark.parametrize(("unit", "first"), [(1, 0), (10**6, 17 * 10**14), (10**9, -(10**13))])
+def test_blocks_of_numbers_are_joined_in_pairs_whatever_their_unit(unit, first):
+    """Seconds, microseconds since 1970, nanoseconds: none of them has a calendar, and each block lies in one twice as long."""
+    table = rows(7_000).set_column(0, "when", pa.array(first + np.arange(7_000.0) * unit))
+    history = ss.History("when", 100 * unit, random_state=0).update(table)
+    lengths = np.diff([*history.blocks["start"].to_pylist(), history.blocks["end"][-1].as_py()]) / (100 * unit)
+    assert set(lengths) >= {1.0, 2.0, 4.0, 8.0}
+    assert len(lengths) < 30
+    assert history.between().n_seen == 7_000
+    same_moments(history.between(first + 6_900 * unit), table.slice(6_900))
+
+
+def test_blocks_of_rows_are_kept_for_two_seasons():
+    history = ss.History(None, 100, season=1_000, random_state=0).update(rows(7_000).drop_columns(["when"]))
+    starts = history.blocks["start"].to_pylist()
+    assert starts[-20:] == [7_000.0 - 100.0 * place for place in range(20, 0, -1)]
 
 
 @pytest.mark.parametrize("kind", ["text", "numbers", "zone"])

@@ -12,7 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import supersample as ss
+from supersample.history import folder as folders
 from supersample.storage.container import Contents, from_bytes, to_bytes
+from supersample.storage.lock import exclusive_lock
 
 START = np.datetime64("2026-03-02T00:00:00", "s")
 
@@ -155,6 +157,39 @@ def test_killed_while_it_saves_and_between_it_ends_in_the_same_bytes(tmp_path):
     assert found.n_seen == 12_000
     assert files(tmp_path / "folder") == files(tmp_path / "whole")
     assert found.alarms == whole.alarms
+
+
+def test_two_writers_of_a_folder_are_one_after_the_other(saved, tmp_path):
+    folder = tmp_path / "folder"
+    shutil.copytree(saved, folder)
+    left, right = ss.History.load(folder), ss.History.load(folder)
+    left.update(rows(500, 7_000))
+    with exclusive_lock(folder, "path"), pytest.raises(ss.errors.InputError, match="in use by another run"):
+        left.save(folder)
+    left.save(folder)
+    right.save(folder)  # blocks that the other one removed are written again
+    assert files(folder) == files(saved)
+    assert ss.History.load(folder).n_seen == 7_000
+    with pytest.raises(ss.errors.MismatchError, match="another run has saved to since"):
+        left.update(rows(100, 7_500), save_to=folder)
+    assert left.n_seen == 7_500
+
+
+def test_a_history_is_loaded_whole_beside_a_save(saved, tmp_path, monkeypatch):
+    """Between the main file and the blocks that it names, another save replaces both."""
+    folder, read, saves = tmp_path / "folder", folders.read_file, []
+    shutil.copytree(saved, folder)
+    other = ss.History.load(folder)
+
+    def overtaken(path, name):
+        data = read(path, name)
+        if path.name == "history.ss" and not saves:
+            saves.append(path)
+            other.update(rows(500, 7_000)).save(folder)
+        return data
+
+    monkeypatch.setattr(folders, "read_file", overtaken)
+    assert ss.History.load(folder).n_seen == 7_500
 
 
 @pytest.mark.parametrize("damage", ["cut", "flipped", "gone", "swapped"])

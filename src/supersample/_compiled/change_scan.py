@@ -76,6 +76,16 @@ def evidence_at(
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
+def add_segment(sums: Floats, sizes: Floats, total: Floats, total_sizes: Floats) -> None:
+    """Add a segment to a total, phase by phase; most segments are short and have few of the phases."""
+    for phase in range(sizes.size):
+        if sizes[phase] > 0.0:
+            for k in range(sums.shape[1]):
+                total[phase, k] += sums[phase, k]
+            total_sizes[phase] += sizes[phase]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def add_residual(residual: Floats, squares: Floats, counts: Integers, held: Floats, busy: Integers) -> None:
     """Add a tick's residual to sums over 1, 2, 4, ... ticks: squares of each feature, how many, and blocks that wait."""
     for level in range(counts.size):
@@ -129,8 +139,7 @@ def scan(
         total[:] = 0.0
         total_sizes[:] = 0.0
         for place in range(count):
-            total += sums[place]
-            total_sizes += sizes[place]
+            add_segment(sums[place], sizes[place], total, total_sizes)
         if n > 0.0 and total_sizes[phase] > 0.0:
             m = total_sizes[phase]
             scale = np.sqrt(n * m / (n + m))
@@ -152,8 +161,7 @@ def scan(
         newer[:] = 0.0
         newer_sizes[:] = 0.0
         for place in range(count - 1, 0, -1):
-            newer += sums[place]
-            newer_sizes += sizes[place]
+            add_segment(sums[place], sizes[place], newer, newer_sizes)
             found = evidence_at(newer, newer_sizes, total, total_sizes, limits, least, gap)
             if found > evidence[tick]:
                 evidence[tick] = found

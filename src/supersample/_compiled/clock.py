@@ -15,6 +15,8 @@ AGREEING = 8
 FAR_BEHIND = 64.0
 #: The clock may be put back as long as it has seen no more rows than these.
 EARLY = 100
+#: A row so many usual steps of the clock ahead of it is far ahead; the usual step is a mean over about MEMORY rows.
+STEPS, MEMORY = 12.0, 64.0
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
@@ -102,7 +104,9 @@ def place_rows(
     """Say in which block each row belongs, and before which block all are closed once the row has come.
 
     places, counts: as of `move_clock`; counts[0] is the block before which all are closed, counts[4] the rows without a time,
-    which belong to the block of the clock. A block is closed once the clock is `lateness` past its end.
+    which belong to the block of the clock. A block is closed once the clock is `lateness` past its end. Where rows are far
+    apart, a row is far ahead at STEPS usual steps of the clock only: places[4], of which places[3], the first of rows in a row
+    that disagree, gives a first value when these agree.
     """
     for i in range(times.size):
         if np.isnan(times[i]):
@@ -111,7 +115,15 @@ def place_rows(
         else:
             blocks[i] = np.int64(math.floor(times[i] / every))
             first = counts[2] == 0
-            if move_clock(times[i], reach, places, counts) < 0 or first:
+            before = places[0]
+            side = move_clock(times[i], max(reach, places[4]), places, counts)
+            if side < 0 or first:
                 counts[0] = np.int64(math.floor((places[0] - lateness) / every))
+            elif side == 0:
+                places[4] += (STEPS * (places[0] - before) - places[4]) / MEMORY
+            elif counts[1] == 1:
+                places[3] = times[i]
+            elif counts[1] == 0:  # the first and the latest but one of those that agreed are AGREEING - 2 steps apart
+                places[4] = max(places[4], STEPS / (AGREEING - 2) * (places[0] - places[3]))
         counts[0] = max(counts[0], np.int64(math.floor((places[0] - lateness) / every)))
         closed[i] = counts[0]

@@ -1,7 +1,7 @@
 """Histories of frames on a cluster: each partition becomes blocks where it lies, and these are joined here, in order."""
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator
 from functools import partial
 from importlib import import_module
 from typing import Any, cast
@@ -42,13 +42,10 @@ def with_frame(home: EngineHome, frame: Any, state: Timeline) -> Timeline:
     if state.rules.time is None:
         raise InputError("time must name a column for frames of a cluster, whose rows have no order")
     found: dict[int, list[Block]] = {}
-    untimed = 0
     for data in _cluster(home, frame).each(partial(_blocks, maps_bytes(state))):
-        blocks, missing = _read(data, state)
-        untimed += missing
-        for number, block in blocks:
+        for number, block in _read(data, state):
             found.setdefault(number, []).append(block)
-    return absorbed(state, {number: joined(each) for number, each in found.items()}, untimed) if found else state
+    return absorbed(state, {number: joined(each) for number, each in found.items()}) if found else state
 
 
 def _cluster(home: EngineHome, frame: Any) -> Cluster:
@@ -56,29 +53,26 @@ def _cluster(home: EngineHome, frame: Any) -> Cluster:
 
 
 def _blocks(maps: bytes, index: int, rows: Any) -> bytes:
-    """Return the blocks of a partition, each after its number and its length, and the number of rows without a time."""
+    """Return the blocks of a partition, each after its number and its length."""
     if rows is None:  # a partition without rows
-        return _LENGTH.pack(0)
+        return b""
     state = maps_of(maps)
     options = state.request.options
     with naming(index):
         given = without(open_source(rows), options.drop)
         batches = (conformed(options.rest(each), state.schema) for each in given.batches(0))
-        found, untimed = blocks_of(state, (each for each in batches if each.num_rows))
-    parts = [_LENGTH.pack(untimed)]
+        found = blocks_of(state, (each for each in batches if each.num_rows))
+    parts = []
     for number, block in sorted(found.items()):
         body = block_bytes(block)
         parts += [_LENGTH.pack(number), _LENGTH.pack(len(body)), body]
     return b"".join(parts)
 
 
-def _read(data: bytes, state: Timeline) -> tuple[Sequence[tuple[int, Block]], int]:
-    if not data:
-        return [], 0
-    untimed, at, found = _LENGTH.unpack_from(data)[0], _LENGTH.size, []
+def _read(data: bytes, state: Timeline) -> Iterator[tuple[int, Block]]:
+    at = 0
     while at < len(data):
         number, size = (_LENGTH.unpack_from(data, at + shift)[0] for shift in (0, _LENGTH.size))
         at += 2 * _LENGTH.size
-        found.append((number, block_of(from_bytes(data[at : at + size], "a block"), "a block", state)))
+        yield number, block_of(from_bytes(data[at : at + size], "a block"), "a block", state)
         at += size
-    return found, untimed

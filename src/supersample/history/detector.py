@@ -1,6 +1,7 @@
 """ChangeDetector: alarms on a stream of rows, each for one change, with the moment and what changed."""
 
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import Any, Literal
 
 import numpy as np
@@ -31,7 +32,7 @@ _SAMPLE, _RECENT = 512, 1024
 _MOST_PHASES = 288
 #: Ticks that are taken in at a time.
 _MOST_TICKS = 4096
-#: Rows after an alarm that become the next reference, at most.
+#: Rows after an alarm that become the next reference, without a season.
 _NEXT_REFERENCE = 2_000
 #: The quartiles of a standard normal are so far apart.
 _NORMAL_QUARTILES = 1.349
@@ -83,7 +84,8 @@ class ChangeDetector:
     Rows become features of a kernel. After each tick of a few rows, the mean features of the latest rows are compared with
     those of all rows before them, for every boundary of a set that grows with the logarithm of the rows (Kalinke and
     Gavioli-Akilagun 2025). After an alarm, the rows since the change are what further ones are compared with: one change, one
-    alarm. Time O((d + log n) D) a row, memory O(D log n). Batches do not matter. Thread-safe: calls are serialised.
+    alarm. Time O((d + log n) D) a row, memory O(D log n), both times the number of phases of a season. Batches do not matter.
+    Thread-safe: calls are serialised.
 
     Parameters
     ----------
@@ -96,7 +98,9 @@ class ChangeDetector:
         one, for independent rows, and slow.
     at_least: the smallest change that matters, in MMD.
     season: the rows of a period, such as a day, after which the stream repeats itself: rows are compared with those of the
-        same phase, and nothing is found in the first period.
+        same phase, and nothing is found in the first period. A phase is a tick, or 1/288 of the season if ticks are shorter.
+        The rows of a reference are taken as those just before the stream. With bets, the mean of each phase is only known as
+        well as its rows in the reference tell: a larger tick makes fewer phases, and smaller changes are found.
     tick: rows after which the evidence is looked at. warm_up: first rows that fix scales, bandwidth and features, without a
         reference; no alarm is raised before them.
     standardize: divide columns by their scale in the first rows, or in the reference.
@@ -154,9 +158,12 @@ class ChangeDetector:
         self._alarms: tuple[Alarm, ...] = ()
         self._names: list[str] | None = None
         self._state: _State | None = None
+        #: Rows after an alarm that become the next reference; with a season as many as were passed, so that it has all phases.
+        self._n_next = _NEXT_REFERENCE
         if reference is not None:
             rows = check_points(reference, "reference", min_rows=2 * self.tick).astype(np.float64)
             self._names = _named(reference, rows.shape[1])
+            self._n_next = _NEXT_REFERENCE if season is None else len(rows)
             self._state = self._referred(self._started(rows.shape[1]), rows)
 
     @one_at_a_time
@@ -229,20 +236,41 @@ class ChangeDetector:
         state = self._with_rows(replace(state, plan=plan), rows, places)
         state = replace(state, recent=state.recent[:0])
         features, whole = plan.features(rows), n // self.tick
-        sums = features[: whole * self.tick].reshape(whole, self.tick, -1).sum(axis=1, dtype=np.float64)
+        sums = features[n - whole * self.tick :].reshape(whole, self.tick, -1).sum(axis=1, dtype=np.float64)
         exact = self.guarantee == "exact"
         # Nothing is looked for within the reference; limits come from all of it.
         quiet = replace(state.watch, limits=NO_LIMITS, next_look=np.inf if exact else float(whole * self.tick))
         watched, _, _ = watch.advance(
-            quiet, sums, np.full(whole, float(self.tick)), self._phases(-whole * self.tick, whole),
+            quiet, sums, np.full(whole, float(self.tick)), self._phases(np.arange(-whole, 0) * self.tick),
             lambda _, held: self._sampled(held, state, plan), self._seed,
         )  # fmt: skip
-        players = self._bets(features.mean(axis=0, dtype=np.float64), n) if exact else None
+        phases, means = self._phases(places), np.zeros((self._n_phases, features.shape[1]))
+        for phase in np.unique(phases).tolist():
+            means[phase] = features[phases == phase].mean(axis=0, dtype=np.float64)
+        players = self._bets(means, self._counted(phases)) if exact else None
         return replace(state, watch=watched, bets=players)
 
-    def _bets(self, mean: Floats, n: int) -> Bets:
-        slack = max(bets.slack_of(n, self.delta / len(SCALES)), self.at_least)
-        return bets.init(mean, slack, float(self.run_length), len(SCALES))
+    def _counted(self, phases: Indices) -> Indices:
+        """Return the rows of a reference in each phase; refuse too few to find anything by."""
+        counts = np.bincount(phases, minlength=self._n_phases)
+        if bets.slack_of(int(counts.min()), self._delta_each) >= 1.0:
+            least = next(n for n in count(1) if bets.slack_of(n, self._delta_each) < 1.0)
+            many = "" if self.season is None else f" in each of the {self._n_phases} phases of the season"
+            raise InputError(
+                f"reference must have at least {least} rows{many} for guarantee='exact', got {counts.min()}; pass more rows"
+                f"{'' if self.season is None else ', or a larger tick, for fewer phases'}"
+            )
+        return counts
+
+    @property
+    def _delta_each(self) -> float:
+        """The probability that the mean of one phase and one scale is further off than its slack."""
+        return self.delta / self._n_phases / len(SCALES)
+
+    def _bets(self, means: Floats, sizes: Floats | Indices) -> Bets:
+        """Return the players against the mean features of each phase, of so many rows."""
+        slacks = np.array([max(bets.slack_of(n, self._delta_each), self.at_least) for n in sizes.tolist()])
+        return bets.init(means, slacks, float(self.run_length), len(SCALES))
 
     def _taken(self, state: _State, plan: _Plan, names: list[str]) -> tuple[_State, Alarm | None]:
         """Take in whole ticks until there are none, or one raises an alarm."""
@@ -250,7 +278,7 @@ class ChangeDetector:
         first, rows = state.n_taken, state.waiting[: whole * self.tick]
         features = plan.features(rows)
         sums = features.reshape(whole, self.tick, -1).sum(axis=1, dtype=np.float64)
-        sizes, phases = np.full(whole, float(self.tick)), self._phases(first, whole)
+        sizes, phases = np.full(whole, float(self.tick)), self._phases(first + np.arange(whole) * self.tick)
 
         def sample(tick: int, held: Watch) -> Sample:
             return self._sampled(held, self._with_rows(state, rows[: (tick + 1) * self.tick]), plan)
@@ -261,11 +289,11 @@ class ChangeDetector:
             ticks = len(evidence)
             at = first + ticks * self.tick - 1
         else:
-            players, evidence = bets.play(players, features)
+            players, evidence = bets.play(players, features, np.repeat(phases, self.tick))
             at, ticks = first + len(evidence) - 1, -(-len(evidence) // self.tick)
             watched, _, _ = watch.advance(state.watch, sums[:ticks], sizes[:ticks], phases[:ticks], sample, self._seed)
             if evidence[-1] >= 1.0:
-                found = watch.located(watched, sample(ticks - 1, watched))._replace(evidence=float(evidence[-1]))
+                found = watch.located(watched, float(evidence[-1]), sample(ticks - 1, watched))
         after = self._with_rows(state, rows[: ticks * self.tick])
         after = replace(
             after, waiting=state.waiting[ticks * self.tick :], watch=watched, bets=players, evidence=float(evidence[-1])
@@ -290,21 +318,19 @@ class ChangeDetector:
         """Return after how many ticks the rows since an alarm become the next reference of bets."""
         if not self._by_bets or state.bets is not None:
             return _MOST_TICKS
-        return max(1, -(-int(_NEXT_REFERENCE - state.watch.n_rows) // self.tick))
+        return max(1, -(-int(self._n_next - state.watch.n_rows) // self.tick))
 
     def _next_reference(self, state: _State) -> _State:
-        if not self._by_bets or state.bets is not None or state.watch.n_rows < _NEXT_REFERENCE:
+        if not self._by_bets or state.bets is not None or state.watch.n_rows < self._n_next:
             return state
-        n = int(state.watch.n_rows)
-        mean = state.watch.sums.sum(axis=(0, 1)) / n
-        return replace(state, bets=self._bets(mean, n), watch=replace(state.watch, limits=NO_LIMITS))
+        players = self._bets(state.watch.means(), state.watch.sizes.sum(axis=0))
+        return replace(state, bets=players, watch=replace(state.watch, limits=NO_LIMITS))
 
-    def _phases(self, first: int, ticks: int) -> Indices:
-        """Return the phase of each tick, the first of which begins at a position."""
+    def _phases(self, places: Indices) -> Indices:
+        """Return the phases of rows at some positions, which are those of their ticks."""
         if self.season is None:
-            return np.zeros(ticks, dtype=np.int64)
-        starts = first + np.arange(ticks) * self.tick
-        return (starts % self.season) * self._n_phases // self.season
+            return np.zeros(len(places), dtype=np.int64)
+        return ((places - places % self.tick) % self.season) * self._n_phases // self.season
 
     @property
     def _n_phases(self) -> int:
@@ -326,8 +352,7 @@ class ChangeDetector:
         """Return the sampled rows less the means of their phases, and the variance of a row."""
         features = plan.features(state.sample).astype(np.float64)
         means, sizes = held.means(), held.sizes.sum(axis=0)
-        phases = np.array([int(self._phases(place - place % self.tick, 1)[0]) for place in state.places.tolist()])
-        residuals = features - means[phases]
+        residuals = features - means[self._phases(state.places)]
         lengths = np.square(means).reshape(len(means), len(SCALES), -1).sum(axis=2)
         return Sample(residuals, 1.0 - sizes / sizes.sum() @ lengths)
 

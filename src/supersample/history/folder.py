@@ -1,7 +1,7 @@
 """A history in a folder: one file a block and an alarm, and one that names them all, which is replaced last.
 
 A file is named by its contents, and never changed. So a folder holds the history of the last whole save, whenever the process
-was stopped; files that no longer belong to it are removed after the next one.
+was stopped; files that no longer belong to it are removed after the next one. Whoever writes holds the lock of the folder.
 """
 
 import hashlib
@@ -36,11 +36,13 @@ from supersample.storage.container import DAMAGE, Contents, from_bytes, to_bytes
 from supersample.summary.row_store import RowStore
 from supersample.summary.state import Maps, Request, check_encoding
 
-__all__ = ["MAIN", "Saved", "block_bytes", "block_of", "maps_bytes", "maps_of", "read_folder", "write_folder"]
+__all__ = ["MAIN", "Files", "Saved", "block_bytes", "block_of", "maps_bytes", "maps_of", "read_folder", "write_folder"]
 
 #: The file that names all others.
 MAIN = "history.ss"
 _BLOCKS, _ALARMS = "blocks", "alarms"
+#: So often a folder is read again if another save replaced it in the meantime.
+_TRIES = 20
 _PARTS = {
     "moments": Moments, "held_out": Moments, "in_time": Moments, "sample": Background, "dependence": Dependence,
     "profile": Profile, "redacted": Profile,
@@ -62,11 +64,23 @@ class Saved:
     more: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_folder(folder: Path, saved: Saved, known: dict[int, tuple[Any, str]]) -> None:
-    """Write a history; blocks whose files are there are not written again.
+@dataclass
+class Files:
+    """What a history knows of a folder as of the last time that it read or wrote it.
 
-    known: files of blocks and alarms that were written before, by the identity of the object; it is brought up to date.
+    names: the files of blocks and alarms, by the identity of the object. main: the digest of the main file.
     """
+
+    names: dict[int, tuple[Any, str]] = field(default_factory=dict)
+    main: str = ""
+
+    def are_current(self, folder: Path) -> bool:
+        """Return whether nobody else has saved to the folder since."""
+        return not (folder / MAIN).exists() or _digest(read_file(folder / MAIN, "path")) == self.main
+
+
+def write_folder(folder: Path, saved: Saved, files: Files) -> None:
+    """Write a history; blocks whose files are there are not written again. files: is brought up to date."""
     for each in (folder, folder / _BLOCKS, folder / _ALARMS):
         try:
             each.mkdir(exist_ok=True)
@@ -77,20 +91,19 @@ def write_folder(folder: Path, saved: Saved, known: dict[int, tuple[Any, str]]) 
     names: dict[int, tuple[Any, str]] = {}
 
     def put(value: Any, kind: str, data: Callable[[Any], bytes]) -> str:
-        held = known.get(id(value))
+        held = files.names.get(id(value))
         name = held[1] if held is not None and held[0] is value else ""
-        if not name:
-            body = data(value)
-            name = f"{kind}/{hashlib.sha256(body).hexdigest()[:24]}.ss"
-            if not (folder / name).exists():
-                write_atomically(folder / name, body, "path")
+        body = None if name else data(value)
+        if body is not None:
+            name = f"{kind}/{_digest(body)[:24]}.ss"
+        if not (folder / name).exists():  # another history that was saved here may have removed a file that is known
+            write_atomically(folder / name, data(value) if body is None else body, "path")
         names[id(value)] = (value, name)
         return name
 
     main = _main(saved, put)
     write_atomically(folder / MAIN, main, "path")
-    known.clear()
-    known.update(names)
+    files.names, files.main = names, _digest(main)
     wanted = {name for _, name in names.values()}
     for kind in (_BLOCKS, _ALARMS):
         for path in (folder / kind).glob("*.ss"):
@@ -99,18 +112,33 @@ def write_folder(folder: Path, saved: Saved, known: dict[int, tuple[Any, str]]) 
                     path.unlink()
 
 
-def read_folder(folder: Path) -> tuple[Saved, dict[int, tuple[Any, str]]]:
-    """Return what `write_folder` was given; raise InputError for anything else."""
+def read_folder(folder: Path) -> tuple[Saved, Files]:
+    """Return what `write_folder` was given, of one whole save, though others may come; raise InputError for anything else."""
+    data = read_file(folder / MAIN, "path")
+    for _ in range(_TRIES):
+        try:
+            return _read(folder, data)
+        except InputError:
+            before, data = data, read_file(folder / MAIN, "path")
+            if data == before:
+                raise
+    raise InputError(f"path {str(folder)!r} is saved by another run more often than it can be read; try again later")
+
+
+def _read(folder: Path, data: bytes) -> tuple[Saved, Files]:
     name = f"{folder.name}/{MAIN}"
-    contents = from_bytes(read_file(folder / MAIN, "path"), name)
-    known: dict[int, tuple[Any, str]] = {}
+    contents, files = from_bytes(data, name), Files(main=_digest(data))
     try:
         with np.errstate(over="raise", invalid="raise", divide="raise"):
-            return _restored(contents, folder, known), known
+            return _restored(contents, folder, files.names), files
     except InputError:
         raise
     except DAMAGE as error:
         raise InputError(f"{name} does not hold a history, though its checksum fits ({error}); create it again") from error
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
 
 
 def maps_bytes(state: Timeline) -> bytes:
@@ -230,7 +258,10 @@ def _values(header: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]], state
     require(len({each.shape for each in columns}) == 1 and ticks.starts.ndim == 1, "the ticks are incomplete")
     require(all(each.dtype == np.float64 and not np.isnan(each).any() for each in columns), "the ticks are impossible")
     places, counts = (unpack(header["clock"][name], arrays) for name in ("places", "counts"))
-    require(places.shape == (3,) and counts.shape == (5,) and counts.dtype == np.int64, "the clock is impossible")
+    if places.shape == (3,):  # as of the first histories, which did not know how far rows are apart
+        places = np.append(places, np.zeros(2))
+    require(places.shape == (5,) and bool(np.isfinite(places[3:]).all()), "the clock is impossible")
+    require(counts.shape == (5,) and counts.dtype == np.int64, "the clock is impossible")
     require(bool(np.isfinite(places[0])) and bool((np.abs(counts) < MOST).all()), "the clock is impossible")
     n_seen, n_late = header["n_seen"], header["n_late"]
     require(all(type(each) is int and 0 <= each < MOST for each in (n_seen, n_late)), "the numbers of rows are impossible")

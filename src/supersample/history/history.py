@@ -20,7 +20,7 @@ from supersample.errors import InputError, InputTypeError, MismatchError
 from supersample.history import timeline
 from supersample.history.alarm import Alarm
 from supersample.history.cycles import cycle_note
-from supersample.history.folder import MAIN, Saved, read_folder, write_folder
+from supersample.history.folder import MAIN, Files, Saved, read_folder, write_folder
 from supersample.history.lookout import matched
 from supersample.history.merging import looked_again
 from supersample.history.merging import merged as merged_timelines
@@ -50,8 +50,9 @@ class History:
     Rows come in batches, in the order of their time or late. Blocks of `every` are closed once the clock, the latest time
     seen, is `lateness` past their end; then the lookout compares the latest blocks with those before them, for every boundary.
     After an alarm, what came since the change is what further blocks are compared with. Old blocks are joined to hours, days
-    and months (of rows: to twice their length, when there are more than eight), never across a change, so that memory grows
-    with the logarithm of time, and with months. Thread-safe: updates are serialised, and every reading is of one moment.
+    and months (of rows, and of times that are numbers: to twice their length, at most eight of each), never across a change,
+    so that memory grows with the logarithm of time, and with months. Thread-safe: updates are serialised, and every reading is
+    of one moment.
 
     time: the column that says when rows happened: dates and times, text that holds them, or numbers; None counts rows.
     every: the span of a block: a duration ("15m", "1h", "1d"), or a number of rows, or of the unit of the time column.
@@ -63,7 +64,7 @@ class History:
         counted as late, and go to their block or to the one that it was joined to.
     keep: the age at which blocks are dropped; None: never.
     run_length: the time between false alarms, at least, on average: a duration, or a number of blocks; 10,000 blocks by
-        default. guarantee, at_least: as for ChangeDetector.
+        default. guarantee, at_least: as for a ChangeDetector without a reference.
     volume: whether the number of rows of a block is watched, too.
     options: those of `summarize`: prototypes, criticisms, columns, types, label, drop, redact, weight, kernel, and so on.
 
@@ -111,8 +112,8 @@ class History:
         self._drop = request.options.drop
         self._state: Timeline | Waiting = Waiting(self._rules, request, empty)
         self.source = ""
-        #: Files of blocks that were written, by folder, so that they are not written again.
-        self._files: dict[Path, dict[int, tuple[Any, str]]] = {}
+        #: Folders that it was read from or written to, so that blocks are not written again.
+        self._files: dict[Path, Files] = {}
         self._more: Mapping[str, Any] = {}
         self._earlier: Mapping[str, Any] = {}
 
@@ -190,7 +191,13 @@ class History:
 
     def _continue(self, folder: Path) -> None:
         """Go on from a folder, if it holds a history that was asked for the same."""
-        if not (folder / MAIN).exists() or folder.absolute() in self._files:
+        known = self._files.get(folder.absolute())
+        if known is not None and not known.are_current(folder):
+            raise MismatchError(
+                f"save_to names {str(folder)!r}, which another run has saved to since this history read or wrote it; load it "
+                f"with History.load and update that one, or choose another folder"
+            )
+        if known is not None or not (folder / MAIN).exists():
             return
         found = History.load(folder)
         if self.n_seen:
@@ -212,13 +219,16 @@ class History:
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the history to a folder, atomically, with checksums and without code; `History.load` reads it.
 
-        Saved again to the same folder, only blocks that have changed are written.
+        Saved again to the same folder, only blocks that have changed are written. What another history saved there is
+        replaced. A folder that another run is writing is refused.
         """
-        self._write(as_path(path, "path"), self._more)
+        folder = as_path(path, "path")
+        with exclusive_lock(folder, "path"):
+            self._write(folder, self._more)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "History":
-        """Read a history that `save` wrote."""
+        """Read a history that `save` wrote; a run that saves to the folder at the same time does no harm."""
         folder = as_path(path, "path")
         saved, files = read_folder(folder)
         found = cls.__new__(cls)
@@ -233,7 +243,7 @@ class History:
 
     def _write(self, folder: Path, more: Mapping[str, Any]) -> None:
         state = self._state
-        files = self._files.setdefault(folder.absolute(), {})
+        files = self._files.setdefault(folder.absolute(), Files())
         if not isinstance(state, Waiting):
             write_folder(folder, Saved(state.rules, state.request, self.source, state, None, more), files)
             return
@@ -326,7 +336,7 @@ class History:
         return period_of(state, left, self.source).compare(period_of(state, right, self.source), at_least=at_least)
 
     def changes(self, run_length: str | int | timedelta | None = None) -> tuple[Alarm, ...]:
-        """Return the alarms; with another `run_length`, those that the blocks held now would have raised.
+        """Return the alarms; with another `run_length`, those of content that the blocks held now would have raised.
 
         Blocks that were joined since are looked at as they are: old changes are placed to the hour, day or month.
         """

@@ -21,7 +21,7 @@ from supersample.selection.stream.plan import WARM_UP
 from supersample.summary.comparing import compare
 from supersample.summary.state import Maps, Request
 
-__all__ = ["Closed", "Context", "Lookout", "closed", "matched", "start"]
+__all__ = ["Closed", "Context", "Lookout", "closed", "matched", "start", "with_content", "with_volume"]
 
 #: Rows of a sample since the last change by which limits are computed, and ticks of which the volume is.
 _SAMPLE, _VOLUMES = 512, 512
@@ -116,25 +116,35 @@ def closed(state: Lookout, context: Context, blocks: Sequence[Block], time: floa
 
     blocks: all that are closed, this one included.
     """
-    rules = context.rules
-    size, sums = (0.0, np.empty(0)) if block is None else block.tick()
     alarms: list[Alarm] = []
-    evidence = volume = 0.0
-    if block is not None and size > 0:
-        state = _with_sample(state, block, rules.phase_of(time))
-        held, found_evidence, found = watch.advance(
-            state.content, sums[None], np.array([size]), np.array([rules.phase_of(time)]),
-            lambda _, after: _residuals(state, after, context.waves), context.seed,
-        )  # fmt: skip
-        evidence = float(found_evidence[-1])
-        state = replace(state, content=held, starts=np.append(state.starts, time))
-        if found is not None:
-            alarms.append(_content_alarm(state, context, blocks, found, time + rules.every))
-            state = _restarted(state, found)
+    size = evidence = volume = 0.0
+    if block is not None:
+        state, size, evidence, alarm = with_content(state, context, blocks, time, block)
+        alarms += [] if alarm is None else [alarm]
     if state.volume is not None:
-        state, volume, alarm = _watch_volume(state, context, time, size)
+        state, volume, alarm = with_volume(state, context, time, size)
         alarms += [] if alarm is None else [alarm]
     return Closed(replace(state, n_ticks=state.n_ticks + 1), tuple(alarms), (time, size, evidence, volume))
+
+
+def with_content(
+    state: Lookout, context: Context, blocks: Sequence[Block], time: float, block: Block
+) -> tuple[Lookout, float, float, Alarm | None]:
+    """Look whether a block that begins at a time shows a change of what rows hold; return its rows and the evidence, too."""
+    phase = context.rules.phase_of(time)
+    size, sums = block.tick()
+    if not size:
+        return state, 0.0, 0.0, None
+    state = _with_sample(state, block, phase)
+    held, evidence, found = watch.advance(
+        state.content, sums[None], np.array([size]), np.array([phase]),
+        lambda _, after: _residuals(state, after, context.waves), context.seed,
+    )  # fmt: skip
+    state = replace(state, content=held, starts=np.append(state.starts, time))
+    if found is None:
+        return state, size, float(evidence[-1]), None
+    alarm = _content_alarm(state, context, blocks, found, time + context.rules.every)
+    return _restarted(state, found), size, float(evidence[-1]), alarm
 
 
 def matched(left: Sequence[Block], right: Sequence[Block], rules: Rules) -> tuple[list[Block], list[Block]]:
@@ -215,8 +225,11 @@ def _centred(residuals: Floats, groups: int) -> Sample:
     return Sample(residuals, squares / max(len(residuals) - 1, 1))
 
 
-def _watch_volume(state: Lookout, context: Context, time: float, size: float) -> tuple[Lookout, float, Alarm | None]:
-    """Look whether the number of rows changed; roots of counts vary about alike, however large they are."""
+def with_volume(state: Lookout, context: Context, time: float, size: float) -> tuple[Lookout, float, Alarm | None]:
+    """Look whether the number of rows changed, by those of a block; return the evidence, too.
+
+    Roots of counts vary about alike, however large they are.
+    """
     rules = context.rules
     assert state.volume is not None
     phase = rules.phase_of(time)

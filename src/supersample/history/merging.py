@@ -1,33 +1,31 @@
 """Two histories as one, and blocks that are looked at again: what the lookout sees in them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
+from supersample._compiled.clock import AGREEING
 from supersample.embedding import moments
 from supersample.errors import MismatchError
 from supersample.history.alarm import Alarm
 from supersample.history.block import Block, joined
-from supersample.history.lookout import closed, start
+from supersample.history.lookout import start, with_content, with_volume
 from supersample.history.rules import Rules
-from supersample.history.timeline import Open, Ticks, Timeline, all_blocks, closed_before, drained
+from supersample.history.timeline import UNTIMED, Open, Ticks, Timeline, all_blocks, closed_before, dated, drained
 from supersample.records.encoding import require_same
 
 __all__ = ["absorbed", "looked_again", "merged"]
 
 
 def looked_again(state: Timeline, rules: Rules) -> tuple[Alarm, ...]:
-    """Return the alarms that the closed blocks held now would have raised by other rules; those that span phases raise none."""
+    """Return the alarms of content that the closed blocks held now would have raised by other rules."""
     lookout, alarms, seen = start(rules, state.maps, state.waves), [], []
     context = state.context._replace(rules=rules)
-    longest = np.inf if rules.season is None else rules.season / rules.n_phases
-    for block in state.blocks:
-        if block.end - block.start <= longest:
-            seen.append(block)
-            found = closed(lookout, context, seen, block.start, block)
-            lookout = found.lookout
-            alarms += [each for each in found.alarms if each.kind == "content"]
+    for block in _within_phases(state.blocks, rules):
+        seen.append(block)
+        lookout, _, _, alarm = with_content(lookout, context, seen, block.start, block)
+        alarms += [] if alarm is None else [alarm]
     return tuple(alarms)
 
 
@@ -42,6 +40,10 @@ def merged(left: Timeline, right: Timeline) -> Timeline:
             "the two histories have different kernels or features and cannot be merged; make both with like= one summary, and "
             "the same random_state"
         )
+    if left.counts[2] == 0 < right.counts[2]:
+        left = dated(left, right.now)
+    elif right.counts[2] == 0 < left.counts[2]:
+        right = dated(right, left.now)
     newer = left if left.now >= right.now else right
     blocks = _overlapping((*all_blocks(left), *all_blocks(right)))
     edge = int(newer.counts[0]) * left.rules.every
@@ -56,37 +58,62 @@ def merged(left: Timeline, right: Timeline) -> Timeline:
         counts=newer.counts + np.array([0, 0, 0, *(left.counts + right.counts - newer.counts)[3:]]),
         alarms=tuple(alarms),
     )
-    return _watched_again(state)
+    return _watched_again(state, _ticks_of(left, right, edge))
 
 
-def absorbed(state: Timeline, found: Mapping[int, Block], n_untimed: int) -> Timeline:
-    """Return the history with blocks of rows that were read elsewhere, by number; it is then as late as the latest of them.
+def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
+    """Return the history with blocks of rows that were read elsewhere, by number, as of `timeline.blocks_of`.
 
-    Rows of blocks that are closed count as late.
+    Rows of blocks that are closed count as late. Rows without a time go to the block of the clock.
     """
     every, rules = state.rules.every, state.rules
-    opened, edge, late = dict(state.open), int(state.counts[0]), 0
-    n_rows = sum(each.n_seen for each in found.values())
-    for number in sorted(found):
-        own = found[number]
-        if state.n_seen and number < edge:
+    known, edge = bool(state.counts[2]), int(state.counts[0])
+    numbers = sorted(set(found) - {UNTIMED})
+    now, n_ahead = _clock_after(state, found, numbers)
+    if numbers and not known:
+        state = dated(state, now)
+    blocks, untimed = {number: found[number] for number in numbers}, found.get(UNTIMED)
+    if untimed is not None:
+        number = int(np.floor(now / every))
+        own = replace(untimed, start=number * every, end=(number + 1) * every)
+        blocks[number] = joined([blocks[number], own]) if number in blocks else own
+    opened, late = dict(state.open), 0
+    for number, own in sorted(blocks.items()):
+        if known and number < edge:
             late += own.n_seen
             own = replace(own, n_late=own.n_seen, in_time=moments.init(state.waves.n_features))
             state = replace(state, blocks=tuple(_overlapping((*state.blocks, own))))
             continue
         held = opened.get(number)
         opened[number] = Open(own if held is None else joined([drained(state, number, held).block, own]))
-    newest = max(found)
+    n_rows, n_untimed = sum(each.n_seen for each in blocks.values()), 0 if untimed is None else untimed.n_seen
     places, counts = state.places.copy(), state.counts.copy()
-    places[0] = max(places[0], newest * every) if state.n_seen else newest * every
-    counts[2:] += np.array([n_rows, 0, n_untimed])
-    after = int(np.floor((places[0] - rules.lateness) / every))
-    first = edge if state.n_seen else min(opened)
-    counts[0] = max(after, first)
+    places[0] = now
+    counts[2:] += np.array([n_rows - n_untimed, n_ahead, n_untimed])
     state = replace(
         state, open=opened, places=places, counts=counts, n_seen=state.n_seen + n_rows, n_late=state.n_late + late
     )  # fmt: skip
+    if not counts[2]:
+        return state
+    first = edge if known else min(opened)
+    counts[0] = max(int(np.floor((now - rules.lateness) / every)), first)
     return closed_before(state, first, int(counts[0])) if counts[0] > first else state
+
+
+def _clock_after(state: Timeline, found: Mapping[int, Block], numbers: Sequence[int]) -> tuple[float, int]:
+    """Return the clock after blocks, in the order of time, and how many rows are so far ahead that they did not move it.
+
+    As for rows one by one, it moves far ahead only where enough rows agree.
+    """
+    every, reach = state.rules.every, max(state.rules.reach, float(state.places[4]))
+    left = sum(found[number].n_seen for number in numbers)
+    now = state.now if state.counts[2] or not numbers else numbers[0] * every
+    for number in numbers:
+        if number * every - now > reach and left < AGREEING:
+            return now, left
+        now = max(now, number * every)
+        left -= found[number].n_seen
+    return now, 0
 
 
 def _overlapping(blocks: Sequence[Block]) -> list[Block]:
@@ -100,12 +127,41 @@ def _overlapping(blocks: Sequence[Block]) -> list[Block]:
     return found
 
 
-def _watched_again(state: Timeline) -> Timeline:
-    """Return the history with a lookout over its blocks since the last change; they raise no alarm."""
-    last = max((each.change for each in state.alarms if each.kind == "content"), default=-np.inf)
-    lookout, rows = start(state.rules, state.maps, state.waves), []
-    for block in (each for each in state.blocks if each.start >= last):
-        found = closed(lookout, state.context, (), block.start, block)
-        lookout = found.lookout
-        rows.append(found.tick)
-    return replace(state, lookout=lookout, ticks=Ticks().joined(rows))
+def _within_phases(blocks: Sequence[Block], rules: Rules) -> Iterator[Block]:
+    """Yield the blocks that lie within one phase of the season; those that were joined since span several."""
+    longest = np.inf if rules.season is None else rules.season / rules.n_phases
+    return (each for each in blocks if each.end - each.start <= longest)
+
+
+def _ticks_of(left: Timeline, right: Timeline, edge: float) -> Ticks:
+    """Return the closed blocks of both, with the rows of both, and the larger evidence."""
+    rows = [np.column_stack(tuple(vars(each.ticks).values())) for each in (left, right)]
+    past = [drained(each, number, held).block for each in (left, right) for number, held in each.open.items()]
+    rows.append(np.array([(each.start, each.tick()[0], 0.0, 0.0) for each in past if each.start < edge]).reshape(-1, 4))
+    every = np.concatenate(rows)
+    starts, places = np.unique(every[:, 0], return_inverse=True)
+    sizes, evidence = np.zeros(starts.size), np.zeros((starts.size, 2))
+    np.add.at(sizes, places, every[:, 1])
+    np.maximum.at(evidence, places, every[:, 2:])
+    return Ticks(starts, sizes, evidence[:, 0].copy(), evidence[:, 1].copy())
+
+
+def _watched_again(state: Timeline, ticks: Ticks) -> Timeline:
+    """Return the history with a lookout over what it holds since the last changes; it raises no alarm.
+
+    Content is that of its blocks, volume that of the blocks as they were closed.
+    """
+    since = {"content": -np.inf, "volume": -np.inf}
+    for each in state.alarms:
+        since[each.kind] = max(since[each.kind], each.change)
+    lookout, found, volume = start(state.rules, state.maps, state.waves), 0.0, 0.0
+    for block in _within_phases(state.blocks, state.rules):
+        if block.start >= since["content"]:
+            lookout, _, found, _ = with_content(lookout, state.context, (), block.start, block)
+    if state.rules.volume:
+        for time, size in zip(ticks.starts.tolist(), ticks.sizes.tolist(), strict=True):
+            if time >= since["volume"]:
+                lookout, volume, _ = with_volume(lookout, state.context, time, size)
+    if ticks.starts.size:
+        ticks.evidence[-1], ticks.volume[-1] = found, volume
+    return replace(state, lookout=replace(lookout, n_ticks=ticks.starts.size), ticks=ticks)

@@ -15,7 +15,7 @@ __all__ = ["Rules", "rules_of", "ticks_of"]
 
 #: Phases that a season is cut into, at most.
 _MOST_PHASES = 288
-#: Between two rows the clock may move by so many blocks, or the lateness, without a doubt.
+#: Between two rows the clock may move by so many blocks, or the lateness, without a doubt; by more where rows are far apart.
 _REACH = 2.0
 #: Ticks between false alarms where nothing else is asked for.
 _RUN_LENGTH = 10_000
@@ -54,7 +54,7 @@ class Rules:
 
     @property
     def reach(self) -> float:
-        """How far ahead of the clock a row may be without doubt about its time."""
+        """How far ahead of the clock a row may be without doubt about its time, at least."""
         return max(_REACH * self.every, self.lateness)
 
     @property

@@ -14,7 +14,6 @@ import pyarrow as pa
 from supersample import profile as profiles
 from supersample._compiled import clock
 from supersample._random import Seed
-from supersample._threads import map_blocks
 from supersample._typing import Floats, Indices
 from supersample.history.alarm import Alarm
 from supersample.history.block import Block, add, empty
@@ -24,16 +23,22 @@ from supersample.history.rules import Rules
 from supersample.history.waves import Waves, waves_of
 from supersample.summary.state import Maps, Request, times_of
 
-__all__ = ["Open", "Ticks", "Timeline", "all_blocks", "blocks_of", "closed_before", "drained", "init", "update"]
+__all__ = [
+    "UNTIMED", "Open", "Ticks", "Timeline", "all_blocks", "blocks_of", "closed_before", "dated", "drained", "init", "update",
+]  # fmt: skip
 
 #: Rows of a block that are taken in at a time.
 _CHUNK = 4096
-#: Blocks that may be open at a time; rows of further ones go to the oldest that is open.
-_MOST_OPEN = 1000
-#: Blocks that a batch must close, at least, to be taken in on all cores.
-_FEW_EDGES = 3
 #: Blocks without rows that are counted after a gap, at most.
 _MOST_EMPTY = 1000
+#: Closed blocks of which rows and evidence are remembered: the latest ones.
+_MOST_TICKS = 100_000
+#: Times are at most so many blocks from zero, so that each block has a number of its own; others count as missing.
+_FURTHEST = 2.0**52
+#: The first and the last day that a calendar has, with room for a month, in seconds since 1970.
+_CALENDAR = -62_000_000_000.0, 253_000_000_000.0
+#: The number under which `blocks_of` returns the rows without a time.
+UNTIMED = -(1 << 62)
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ class Open:
 
 @dataclass(frozen=True)
 class Ticks:
-    """What is remembered of every closed block: when it began, its rows, and the evidence of a change after it.
+    """What is remembered of the latest closed blocks: when each began, its rows, and the evidence of a change after it.
 
     evidence, volume: over the line at which an alarm is raised.
     """
@@ -58,15 +63,10 @@ class Ticks:
     volume: Floats = field(default_factory=lambda: np.empty(0))
 
     def joined(self, rows: Sequence[tuple[float, float, float, float]]) -> "Ticks":
-        """Return these and more."""
+        """Return these and more, the oldest forgotten."""
         columns = np.array(rows, dtype=np.float64).reshape(-1, 4).T
         parts = (self.starts, self.sizes, self.evidence, self.volume)
-        return Ticks(*(np.concatenate([old, new]) for old, new in zip(parts, columns, strict=True)))
-
-    def since(self, start: float) -> "Ticks":
-        """Return those that begin at a time or later."""
-        kept = self.starts >= start
-        return Ticks(self.starts[kept], self.sizes[kept], self.evidence[kept], self.volume[kept])
+        return Ticks(*(np.concatenate([old, new])[-_MOST_TICKS:] for old, new in zip(parts, columns, strict=True)))
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Timeline:
     seed: Seed
     blocks: tuple[Block, ...] = ()
     open: Mapping[int, Open] = field(default_factory=dict)
-    places: Floats = field(default_factory=lambda: np.zeros(3))
+    places: Floats = field(default_factory=lambda: np.zeros(5))
     counts: Indices = field(default_factory=lambda: np.zeros(5, dtype=np.int64))
     n_seen: int = 0
     n_late: int = 0
@@ -118,7 +118,7 @@ class Timeline:
 def init(rules: Rules, request: Request, schema: pa.Schema, maps: Maps) -> Timeline:
     """Return a history that has seen nothing."""
     seed = request.settings.seed.child("history")
-    ladder = ladder_of(rules.every, by_rows=rules.time is None, keep=rules.keep, season=rules.season)
+    ladder = ladder_of(rules.every, clock=rules.clock, keep=rules.keep, season=rules.season)
     plan = maps.plan
     waves = waves_of(plan.kernel, seed.child("waves"), otherwise=plan.held_out)
     return Timeline(rules, request, schema, maps, waves, ladder, start(rules, maps, waves), seed)
@@ -130,7 +130,12 @@ def update(state: Timeline, batch: pa.RecordBatch) -> Timeline:
     if rules.time is None:
         times = np.arange(state.n_seen, state.n_seen + batch.num_rows, dtype=np.float64)
     else:
-        times = times_of(state.maps.encoding, batch, rules.time)
+        times = _times(state, batch)
+        known = np.flatnonzero(~np.isnan(times))
+        if not state.counts[2] and known.size:  # rows before the first time go to its block
+            first = int(known[0])
+            state = dated(update(state, batch.slice(0, first)) if first else state, float(times[first]))
+            batch, times = batch.slice(first), times[first:]
     places, counts = state.places.copy(), state.counts.copy()
     blocks, done = np.empty(len(times), dtype=np.int64), np.empty(len(times), dtype=np.int64)
     before = int(counts[0])
@@ -138,17 +143,22 @@ def update(state: Timeline, batch: pa.RecordBatch) -> Timeline:
     if rules.time is None:
         done = blocks.copy()  # a block of rows is closed by the first row of the next one
         counts[0] = int(blocks[-1])
-    edges = [0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(done)]
-    at_once = len(edges) > _FEW_EDGES and bool((blocks >= done).all()) and len(state.open) + np.unique(blocks).size < _MOST_OPEN
-    if at_once:  # no row is late, so that blocks can be filled before any is closed, on all cores
-        state = _filled(_placed(state, batch, blocks, int(done[0])), int(done[-1]))
-    for first, last in pairwise(edges):
+    for first, last in pairwise([0, *(np.flatnonzero(np.diff(done)) + 1).tolist(), len(done)]):
         if done[first] > before and state.n_seen + first > 0:
             state = closed_before(state, before, int(done[first]))
         before = int(done[first])
-        if not at_once:
-            state = _placed(state, batch.slice(first, last - first), blocks[first:last], before)
+        state = _placed(state, batch.slice(first, last - first), blocks[first:last], before)
     return replace(state, places=places, counts=counts, n_seen=state.n_seen + batch.num_rows)
+
+
+def dated(state: Timeline, time: float) -> Timeline:
+    """Return a history none of whose rows has a time with these in the block of a time."""
+    every, number = state.rules.every, int(np.floor(time / state.rules.every))
+    held = state.open.get(0)
+    if held is None:
+        return state
+    block = replace(held.block, start=number * every, end=(number + 1) * every)
+    return replace(state, open={number: replace(held, block=block)})
 
 
 def all_blocks(state: Timeline) -> tuple[Block, ...]:
@@ -157,23 +167,28 @@ def all_blocks(state: Timeline) -> tuple[Block, ...]:
     return tuple(sorted((*state.blocks, *held), key=lambda each: each.start))
 
 
-def blocks_of(state: Timeline, batches: Iterable[pa.RecordBatch]) -> tuple[dict[int, Block], int]:
-    """Return the blocks of some rows by themselves, by number, and how many rows have no time; these go to the latest block."""
+def blocks_of(state: Timeline, batches: Iterable[pa.RecordBatch]) -> dict[int, Block]:
+    """Return the blocks of some rows by themselves, by number; that of rows without a time is UNTIMED."""
     found: dict[int, Block] = {}
-    untimed = 0
-    assert state.rules.time is not None
     for batch in batches:
-        times = times_of(state.maps.encoding, batch, state.rules.time)
+        times = _times(state, batch)
         missing = np.isnan(times)
-        untimed += int(missing.sum())
-        latest = np.nanmax(times) if not missing.all() else max(found, default=0) * state.rules.every
-        blocks = np.floor(np.where(missing, latest, times) / state.rules.every).astype(np.int64)
+        blocks = np.where(missing, UNTIMED, np.floor(np.where(missing, 0.0, times) / state.rules.every).astype(np.int64))
         for number in np.unique(blocks).tolist():
             rows = np.flatnonzero(blocks == number)
             part = batch if rows.size == batch.num_rows else batch.take(pa.array(rows))
-            held = _with_redacted(found.get(number) or _empty(state, number), part)
-            found[number] = _added(state, number, held, state.request.options.masked(part))
-    return found, untimed
+            own = found.get(number) or _empty(state, 0 if number == UNTIMED else number)
+            found[number] = _added(state, number, _with_redacted(own, part), state.request.options.masked(part))
+    return found
+
+
+def _times(state: Timeline, batch: pa.RecordBatch) -> Floats:
+    """Return the times of rows, NaN where there is none, or none that a history could have."""
+    rules = state.rules
+    assert rules.time is not None
+    times = times_of(state.maps.encoding, batch, rules.time)
+    low, high = _CALENDAR if rules.clock else (-_FURTHEST * rules.every, _FURTHEST * rules.every)
+    return np.where((times > low) & (times < high), times, np.nan)
 
 
 def _placed(state: Timeline, batch: pa.RecordBatch, blocks: Indices, closed_before: int) -> Timeline:
@@ -185,18 +200,10 @@ def _placed(state: Timeline, batch: pa.RecordBatch, blocks: Indices, closed_befo
         if number < closed_before:
             state, late = _with_late(state, number, part), late + rows.size
             continue
-        own = number if number in opened or len(opened) < _MOST_OPEN else closed_before
-        held = opened.get(own) or Open(_empty(state, own))
+        held = opened.get(number) or Open(_empty(state, number))
         held = replace(held, block=_with_redacted(held.block, part))
-        opened[own] = _with_waiting(state, own, held, state.request.options.masked(part))
+        opened[number] = _with_waiting(state, number, held, state.request.options.masked(part))
     return replace(state, open=opened, n_late=state.n_late + late)
-
-
-def _filled(state: Timeline, number: int) -> Timeline:
-    """Return the history with all rows of the open blocks before a number taken in."""
-    numbers = [each for each in state.open if each < number]
-    filled = map_blocks(lambda each: drained(state, each, state.open[each]), numbers)
-    return replace(state, open={**state.open, **dict(zip(numbers, filled, strict=True))})
 
 
 def _with_waiting(state: Timeline, number: int, held: Open, part: pa.RecordBatch) -> Open:

@@ -164,14 +164,16 @@ def advance(
         evidence.append(own)
         start += len(own)
         if own[-1] > 1.0:
-            return state, np.concatenate(evidence), located(state, sample(start - 1, state))
+            return state, np.concatenate(evidence), located(state, float(own[-1]), sample(start - 1, state))
         if not state.exact and state.n_rows >= state.next_look:
             state = _looked(state, sample(start - 1, state), seed)
     return state, np.concatenate(evidence) if evidence else np.empty(0), None
 
 
-def located(state: Watch, sample: Sample) -> Found:
+def located(state: Watch, evidence: float, sample: Sample) -> Found:
     """Return the likeliest change among the boundaries between segments, and between which ones it lies 19 times in 20.
+
+    Where a gap is large enough to matter in some group, it is one of these.
 
     A boundary belongs to these if its T^2 is less than the largest by at most _LIKELY times the variance of the features in
     the direction of the change: the likelihood ratio of two moments of a change in a mean (Eo and Morley 2015).
@@ -179,6 +181,9 @@ def located(state: Watch, sample: Sample) -> Found:
     squares, gaps = boundaries(state)
     limits = state.limits[:, -1] if state.limits.size else np.ones(state.n_groups)
     ratios = squares / limits
+    matters = np.square(gaps).reshape(len(gaps), state.n_groups, -1).sum(axis=2) >= state.least**2
+    if matters.any():
+        ratios = np.where(matters, ratios, -1.0)
     best, group = np.unravel_index(int(np.argmax(ratios)), ratios.shape)
     size = gaps.shape[1] // state.n_groups
     part = slice(int(group) * size, (int(group) + 1) * size)
@@ -190,7 +195,7 @@ def located(state: Watch, sample: Sample) -> Found:
     ends = np.append(np.cumsum(state.ticks[::-1])[::-1], 0)
     # It may lie anywhere within the segments on both sides of these boundaries.
     between = int(ends[near.max() + 2]), int(ends[near.min()])
-    return Found(int(ends[best + 1]), between, length, float(ratios[best, group]))
+    return Found(int(ends[best + 1]), between, length, evidence)
 
 
 def boundaries(state: Watch) -> tuple[Floats, Floats]:

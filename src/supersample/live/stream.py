@@ -51,7 +51,8 @@ class Stream:
         self._changed, self._outgoing = changed, outgoing
         folder.mkdir(parents=True, exist_ok=True)
         with ExitStack() as held:
-            held.enter_context(exclusive_lock(folder / "stream", "folder"))
+            for each in ("stream", "history"):
+                held.enter_context(exclusive_lock(folder / each, "folder"))
             self._open(folder, held)
             self._held = held.pop_all()
         self._waiting: list[Waiting] = []
