@@ -90,7 +90,7 @@ def _comparison(result: Comparison) -> str:
     left, right = ("", "") if result.summaries is None else (clean(each, 60) for each in names_of(*result.summaries))
     headline, meaning = verdict_of(result)
     lines = [(line.name, line.what, line.pvalue) for line in change_lines(result) if line.changed]
-    lines += [(each.names, each.what, words.probability(each.pvalue)) for each in result.pairs_at(0.05)]
+    lines += [(each.names, each.what, words.probability(each.pvalue)) for each in result.pairs_at(result.level)]
     tables = []
     if lines:
         cells = tuple((clean(name, LONGEST), clean(what, LONGEST_CHANGE), p) for name, what, p in lines[:MOST_CHANGES])

@@ -47,11 +47,12 @@ _NO_SPREAD = 1e-24
 
 
 @one_blas_thread()
-def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
+def compare(left: Running, right: Running, at_least: float = 0.0, level: float = LEVEL) -> Comparison:
     """Compare two settled states. O(B D^2 + columns B F) for B background rows.
 
     Those that do not share their encoding and feature maps are compared by their background samples and profiles.
-    at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
+    at_least: differences below this are taken for none: jointly of MMD, in a column of two shares. level: at which they are
+    said to differ, and rows are shown.
     """
     kept, of_all = (left.kept, right.kept), (left.profile, right.profile)
     notes: tuple[Note, ...] = ()
@@ -81,13 +82,13 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         null_quantiles=test.null_quantiles(),
     )
     answers = _answers((left, right), of_all, (first, second), factors)
-    pvalue, columns, pairs = _changes(answers, joint, at_least)
+    pvalue, columns, pairs = _changes(answers, joint, at_least, level)
     unseen = _filled_later((left, right))
     rows = telling_rows(
         Shown(left, first, kept[0], witness),
         Shown(right, second, kept[1], -witness),
         [each.name for each in columns if each.name not in unseen],
-        _named(pvalue, columns, pairs, unseen),
+        _named(pvalue, columns, pairs, unseen, level),
     )
     return Comparison(
         **(vars(joint) | {"pvalue": pvalue}),
@@ -98,7 +99,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         right_rows=rows[1],
         notes=notes,
         at_least=at_least,
-        smaller=_smaller(answers, joint, at_least),
+        level=level,
+        smaller=_smaller(answers, joint, at_least, level),
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
         dependent=answers.dependent,
@@ -193,7 +195,7 @@ def _answers(
 
 
 def _changes(
-    answers: _Answers, joint: TestResult, at_least: float
+    answers: _Answers, joint: TestResult, at_least: float, level: float
 ) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:
     """Return the smallest adjusted p-value of all tests, the joint one included, and the changes of columns and pairs."""
     found = [verdict_of(each, at_least) for each in answers.findings]
@@ -202,11 +204,11 @@ def _changes(
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
     whole = joint.pvalue if joint.statistic >= at_least**2 else 1.0
     adjusted = weighted_holm(np.array([*(each.pvalue for each in found), *together, whole]), np.array(weights))
-    if len(found) == 1:  # then the joint test is one of this column, too
+    if len(found) == 1 and found[0].difference >= at_least:  # then the joint test is one of this column, too
         adjusted[0] = adjusted.min()
     total = sum(excess for _, excess in answers.mmds) or 1.0
     changes = [
-        ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least), rows)
+        ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least, level), rows)
         for name, (mmd, excess), verdict, p, rows in zip(
             answers.names, answers.mmds, found, adjusted[: len(found)], answers.effective, strict=True
         )
@@ -219,10 +221,10 @@ def _changes(
     return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
 
 
-def _smaller(answers: _Answers, joint: TestResult, at_least: float) -> tuple[str, ...]:
+def _smaller(answers: _Answers, joint: TestResult, at_least: float, level: float) -> tuple[str, ...]:
     """Return the columns that differ, but by less than is to count, the largest difference first."""
-    columns = _changes(answers, joint, 0.0)[1] if at_least > 0.0 else ()
-    below = [each for each in columns if each.pvalue <= LEVEL and each.difference < at_least]
+    columns = _changes(answers, joint, 0.0, level)[1] if at_least > 0.0 else ()
+    below = [each for each in columns if each.pvalue <= level and each.difference < at_least]
     return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
 
 
@@ -272,13 +274,13 @@ def _filled_later(states: tuple[Running, Running]) -> list[str]:
     return [name for name in empty if any(each is not None and each[name].count > 0 for each in profiles)]
 
 
-def _told(verdict: Verdict, adjusted: float, at_least: float) -> str:
+def _told(verdict: Verdict, adjusted: float, at_least: float, level: float) -> str:
     """Put the clearest change of a column into words, and others that would be found by themselves."""
     if adjusted == 1.0:
         return nothing_found(at_least)
     factor = adjusted / verdict.pvalue
     told = enumerate(verdict.told[:_TOLD])
-    return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= LEVEL)
+    return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= level)
 
 
 def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats, pa.Array]]:
@@ -324,15 +326,15 @@ def _column_test(sides: list[Floats], shares: list[Floats], factors: list[float]
 
 
 def _named(
-    pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange], unseen: Collection[str]
+    pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange], unseen: Collection[str], level: float
 ) -> list[Group] | None:
     """Return the columns and pairs that changed, the clearest first; none if only the joint test says so, None if none does.
 
     unseen: columns whose values nothing was learned of, so that no rows can be told by them.
     """
-    if pvalue > LEVEL:
+    if pvalue > level:
         return None
-    found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
-    found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
+    found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= level]
+    found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= level]
     told = [group for _, group in sorted(found, key=lambda each: each[0]) if not set(group) & set(unseen)]
     return told if told or not found else None

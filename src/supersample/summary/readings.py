@@ -108,7 +108,10 @@ class Readings:
 
     @property
     def mmd_(self) -> float:
-        """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows."""
+        """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows.
+
+        It is that of the weighted prototypes, with the points of `include` where there are any.
+        """
         return self._read().certificate.mmd
 
     @property
@@ -118,12 +121,12 @@ class Readings:
 
     @property
     def uniform_mmd_(self) -> float:
-        """The held-out MMD of the prototypes with equal weights."""
+        """The held-out MMD of the prototypes, and of the points of `include`, with equal weights."""
         return self._read().uniform_mmd
 
     @property
     def random_mmd_(self) -> float:
-        """The held-out MMD of as many uniformly random rows as there are prototypes."""
+        """The held-out MMD of as many uniformly random rows as mmd_ is of: the prototypes, and the points of `include`."""
         return self._read().random_mmd
 
     @property
