@@ -48,7 +48,10 @@ class Readings:
 
     @property
     def weights_(self) -> Floats:
-        """The weights of the prototypes in averages: at least a tenth of 1 / M each; 1 / M where nothing else was nearer."""
+        """The weights of the prototypes in averages: at least a tenth of 1 / M each.
+
+        They are 1 / M where nothing else was nearer, and where the kernel values of so many would take too long.
+        """
         return self._read().weights
 
     @property

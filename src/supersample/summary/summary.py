@@ -238,7 +238,8 @@ class Summary:
         """Return the weights of the prototypes in averages; they sum to one.
 
         "simplex": those that bring the prototypes nearest to the data, at least a tenth of 1 / M each; 1 / M where nothing
-        else was nearer. "uniform": 1 / M.
+        else was nearer, and where the kernel values of so many would take too long (beyond some 20,000 prototypes in ten
+        columns). "uniform": 1 / M.
         """
         return self._read().weights(choose(weighting, "weighting", _WEIGHTINGS))
 
