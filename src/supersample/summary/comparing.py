@@ -29,6 +29,7 @@ from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, Pair
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.pair_scores import PairScores
+from supersample.summary.sample_counts import SampleCounts, sample_counts
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
 from supersample.summary.value_shares import n_counted
@@ -164,6 +165,7 @@ def _answers(
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
     paired = PairScores(shares, list(roles.values()).count("category"))
+    counts = _counts(states, of_all, streams)
     out = _Answers([], [], [], [], paired, ())
     dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
@@ -181,16 +183,18 @@ def _answers(
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
         sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
         sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
+        in_tests = counts.factors(name, roles[name], columns, own, factors)
         out.names.append(name)
         out.mmds.append((mmd, excess))
-        out.findings.append(_findings(states, of_all, name, roles[name], sampled, own, rarest))
-        out.effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
+        out.findings.append(counts.findings(name, roles[name], sampled, in_tests, rarest))
+        out.effective.append(counts.effective(name, roles[name], in_tests) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
-        own = [each.of(name) for each in factors]
+        values = [_values_of(state, held, name) for state, held in zip(states, streams, strict=True)]
+        in_tests = counts.factors(name, "constant", values, [each.of(name) for each in factors], factors)
         out.names.append(name)
         out.mmds.append((0.0, 0.0))
-        out.findings.append(_findings(states, of_all, name, "constant", Finding(1.0, 1.0, 0.0, ""), own, rarest))
-        out.effective.append(_effective(states, name, "constant", own))
+        out.findings.append(counts.findings(name, "constant", Finding(1.0, 1.0, 0.0, ""), in_tests, rarest))
+        out.effective.append(counts.effective(name, "constant", in_tests))
     return out._replace(dependent=tuple(dependent))
 
 
@@ -228,41 +232,72 @@ def _smaller(answers: _Answers, joint: TestResult, at_least: float, level: float
     return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
 
 
-def _findings(
-    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], name: str, role: str, sampled: Finding,
-    factors: Sequence[ColumnFactors], rarest: int,
-) -> list[Finding]:  # fmt: skip
-    """Return the answers about a column: from the profiles of all rows, or from the background samples where there are none.
+class _Counts(NamedTuple):
+    """The counts that columns are tested by: of all rows, or of the samples where those do not count as they should.
 
-    Profiles count rows, so they say nothing of rows with weights.
+    told: profiles of all rows, which put means and spreads into words; those that are tested where there are none. samples:
+    where the profiles are of the samples.
     """
-    profiles = _profiles(states, name)
-    if profiles is None:
-        return [sampled]
-    told = [each if whole is None else whole[name] for each, whole in zip(profiles, of_all, strict=True)]
-    if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(profiles, told, strict=True)):
-        told = list(profiles)  # the sides are not read as they were
-    return list(findings(*profiles, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
+
+    profiles: tuple[Profile, Profile]
+    told: tuple[Profile, Profile]
+    samples: tuple[SampleCounts, SampleCounts] | None
+
+    def of(self, name: str) -> tuple[ColumnProfile, ColumnProfile]:
+        """Return the profiles of a column."""
+        return self.profiles[0][name], self.profiles[1][name]
+
+    def factors(
+        self, name: str, role: str, values: Sequence[pa.Array], own: Sequence[ColumnFactors], factors: Sequence[Factors]
+    ) -> list[ColumnFactors]:
+        """Return the factors of a column on both sides; own: those of all rows. values: of the rows of the samples."""
+        if self.samples is None:
+            return list(own)
+        # Of a few rows with weights, the variance may not show: both sides are taken to have that of the one that shows more.
+        designs = [side.designs(name, role, held) for side, held in zip(self.samples, values, strict=True)]
+        largest = [max(getattr(each, part) for each in designs) for part in ("values", "missing", "spread")]
+        out = []
+        for sample, side, each in zip(self.samples, factors, own, strict=True):
+            parts = zip(largest, (each.values, each.missing, each.spread), strict=True)
+            out.append(ColumnFactors(*(sample.variance * design * side.sampled(part) for design, part in parts)))
+        return out
+
+    def findings(self, name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors], rarest: int) -> list[Finding]:
+        """Return the answers about a column; sampled: the one from its coordinates in the samples."""
+        pair = self.of(name)
+        told = self.told[0][name], self.told[1][name]
+        if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(pair, told, strict=True)):
+            told = pair  # the sides are not read as they were
+        if self.samples is not None and rarest > 1:  # no row is counted more often than this
+            rarest *= max(each.most for each in self.samples)
+        return list(findings(*pair, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
+
+    def effective(self, name: str, role: str, factors: Sequence[ColumnFactors]) -> tuple[float, float] | None:
+        """Return as how many independent rows the values of each side count in counts; None if they are not counted."""
+        pair = self.of(name)
+        if not by_counts(*pair, role):
+            return None
+        left, right = (n_counted(each) / factor.values for each, factor in zip(pair, factors, strict=True))
+        return left, right
 
 
-def _profiles(states: tuple[Running, Running], name: str) -> tuple[ColumnProfile, ColumnProfile] | None:
-    """Return the profiles of a column on both sides; None if there are none, or if rows have weights or lose them."""
+def _counts(
+    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream]
+) -> _Counts:
+    """Return the profiles of both sides, of the samples if rows have weights or lose them, or an earlier version kept none."""
     left, right = states
-    weighted = left.encoding.weight_column is not None or any(each.request.settings.half_life is not None for each in states)
-    if left.profile is None or right.profile is None or weighted:
-        return None
-    return left.profile[name], right.profile[name]
+    if left.profile is not None and right.profile is not None and left.counts_alike and right.counts_alike:
+        own = left.profile, right.profile
+        return _Counts(own, (of_all[0] or own[0], of_all[1] or own[1]), None)
+    samples = sample_counts(left, streams[0]), sample_counts(right, streams[1])
+    drawn = samples[0].profile, samples[1].profile
+    return _Counts(drawn, drawn, samples)
 
 
-def _effective(
-    states: tuple[Running, Running], name: str, role: str, factors: Sequence[ColumnFactors]
-) -> tuple[float, float] | None:
-    """Return as how many independent rows the values of each side count where profiles are compared; None where samples are."""
-    profiles = _profiles(states, name)
-    if profiles is None or not by_counts(*profiles, role):
-        return None
-    left, right = (n_counted(each) / factor.values for each, factor in zip(profiles, factors, strict=True))
-    return left, right
+def _values_of(state: Running, held: Stream, name: str) -> pa.Array:
+    """Return the values of a column in the rows of the background sample."""
+    (batch,) = state.kept.at(held.background.rows.positions).combine_chunks().to_batches()
+    return state.encoding.column(batch, name)
 
 
 def _filled_later(states: tuple[Running, Running]) -> list[str]:
