@@ -14,6 +14,7 @@ import supersample as ss
 from supersample.cli.group import group
 from supersample.report.comparison_view import view_of_comparison
 from supersample.report.page import render_comparison
+from supersample.report.view import view_of
 from supersample.summary.summary import compared_at
 
 
@@ -133,3 +134,45 @@ def test_random_rows_are_as_many_as_the_points_that_mmd_is_of():
     assert more.random_mmd_ == pytest.approx(alone.random_mmd_, rel=0.2)
     few = ss.SuperSampler(20, random_state=0).fit(data)
     assert few.random_mmd_ > 1.5 * more.random_mmd_
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_rows_beyond_the_sample_change_the_verdict_and_its_words_together(weighted):
+    # 9,000 rows a side, of which samples hold 5,000: a value is new in 1% of them, and another column loses 3%.
+    def made(seed, new, gone):
+        rng = np.random.default_rng([seed, 9])
+        kind = np.where(rng.random(9_000) < new, "new", "old")
+        gap = np.where(rng.random(9_000) < gone, np.nan, rng.normal(size=9_000))
+        columns = {"kind": pa.array(kind.tolist()), "gap": pa.array(gap, from_pandas=True), "calm": rng.normal(size=9_000)}
+        return pa.table(columns | ({"w": rng.gamma(4.0, size=9_000)} if weighted else {}))
+
+    options = {"weight": "w"} if weighted else {}
+    left = ss.summarize(made(1, 0.0, 0.01), 10, 0, random_state=0, **options)
+    right = ss.summarize(made(2, 0.01, 0.04), random_state=1, like=left)
+    found = left.compare(right)
+    agree(found, left, right)
+    assert set(found.changed) == {"kind", "gap"}
+    told = {each["_like"]: each for each in found.right_rows.to_pylist()}
+    assert {"kind 'new'", "gap missing"} <= set(told)
+    assert told["gap missing"]["_count"] > 3 * told["gap missing"]["_other"]
+
+
+@pytest.mark.parametrize("size", [340, 2_050])
+def test_what_is_said_of_many_prototypes_is_so(size):
+    data = np.random.default_rng(4).normal(size=(2_400, 3))
+    summary = ss.summarize(data, size, 0, random_state=0)
+    plain, said = summary.to_dict(), str(summary)
+    points, weights, view = summary.encode(data), summary.weights(), view_of(summary)
+    chosen = points[summary.prototypes["_row"].to_numpy()]
+    weighted, equal = (np.sqrt(ss.mmd2(chosen, points, kernel=summary.kernel, weight_x=each)) for each in (weights, None))
+    assert len(chosen) == plain["n_prototypes"] == size
+    assert said.startswith(f"{size:,} rows stand for 2,400 of ")
+    assert weighted < equal
+    assert (plain["mmd"], plain["uniform_mmd"]) == pytest.approx((weighted, equal), rel=1e-3)
+    numbers = re.search(r"MMD +(\S+) .*; (\S+) with equal weights; (\S+) for ([\d,]+) random rows", said)
+    assert [float(each.replace(",", "")) for each in numbers.groups()] == pytest.approx(
+        [weighted, equal, plain["random_mmd"], size], rel=6e-3
+    )
+    shown = {each.label: each.value for each in view.small_print}
+    assert float(shown["MMD of equal weights"]) == pytest.approx(equal, rel=6e-3)
+    np.testing.assert_array_equal(summary.prototypes["_weight"].to_numpy(), weights)

@@ -286,8 +286,9 @@ class Summary:
         of all rows: its statistic is |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with
         null="spectral". Each column is tested by itself, by the profiles of all rows: missing values, shares of values, and
         location, spread, shape and tails of numbers; those of rows with weights, or with half_life, by weighted shares of the
-        background samples; text, vectors and more than 256 categories by their coordinates there. So are the rank correlations of pairs of columns. Where rows depend on those before them, they count
-        as fewer in each test (`effective_rows`). O(B (D^2 + columns^2)) for B background rows.
+        background samples; text, vectors and more than 256 categories by their coordinates there. So are the rank correlations
+        of pairs of columns. Where rows depend on those before them, they count as fewer in each test (`effective_rows`). O(B
+        (D^2 + columns^2)) for B background rows.
 
         One should have been made with `summarize(..., like=...)` the other, or both like a third. Others are compared in the
         columns that both have and take for the same, by one encoding that is learned from both samples: numbers, pairs and the
