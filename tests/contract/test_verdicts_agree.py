@@ -13,7 +13,7 @@ from click.testing import CliRunner
 import supersample as ss
 from supersample.cli.group import group
 from supersample.report.comparison_view import view_of_comparison
-from supersample.report.page import render_comparison
+from supersample.report.page import render_comparison, render_summary
 from supersample.report.view import view_of
 from supersample.summary.summary import compared_at
 
@@ -106,6 +106,8 @@ def test_what_has_decayed_is_shown_nowhere():
     assert not any(each.counted for each in cards.values())
     missing = [float(each) for each in re.findall(r"([\d.]+)%", cards["gap"].words)]
     assert max(missing, default=0.0) < 4.0  # of all rows it would be 20% on the left
+    # The page of one summary has all rows, and says that they count alike there.
+    assert "Rows count alike here, whatever their weights" in render_summary(view_of(left))
 
 
 def test_rows_that_show_a_change_count_as_the_verdict_does():
