@@ -18,6 +18,8 @@ __all__ = ["SampleCounts", "sample_counts"]
 
 #: A row of an average share is counted so many times; shares are rounded to a part of it.
 _TIMES = 16
+#: Values of rows that weigh too little to be counted are counted once, up to so many.
+_LIGHT = 16
 _TINY = 1e-300
 
 
@@ -87,7 +89,20 @@ def sample_counts(state: Running, held: Stream) -> SampleCounts:
     found = profiles.init(column_plans(state.encoding, state.schema))
     for batch in rows.take(pa.array(np.repeat(np.arange(shares.size), repeats))).combine_chunks().to_batches():
         found = profiles.update(found, batch)
+    found = _with_light_values(found, rows.filter(pa.array(repeats == 0)))
     return SampleCounts(found, shares, int(ends[-1]), int(repeats.max(initial=1)))
+
+
+def _with_light_values(found: Profile, light: pa.Table) -> Profile:
+    """Count the values of rows that weigh too little to be counted once, if they are few: they are there, and not gone."""
+    columns = []
+    for column in found.columns if light.num_rows else ():
+        counted = column.frequent is not None and column.frequent.exact
+        values = light[column.name].unique() if counted else ()
+        if 0 < len(values) <= _LIGHT:
+            (column,) = profiles.update(Profile((column,)), pa.record_batch({column.name: values})).columns
+        columns.append(column)
+    return Profile(tuple(columns)) if light.num_rows else found
 
 
 def _normal_scores(values: Floats, shares: Floats) -> Floats:
