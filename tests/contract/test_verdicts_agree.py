@@ -30,7 +30,7 @@ def agree(found, left, right):
     named = [each.name for each in found.columns if each.pvalue <= found.level]
     plain, view = found.to_dict(), view_of_comparison(left, right, comparison=found)
     page = re.sub(r"\s+", " ", html.unescape(re.sub(r"<[^>]+>", "", render_comparison(view))))
-    assert found.rejects() == plain["differs"] == view.differs == differs
+    assert found.rejects(found.level) == plain["differs"] == view.differs == differs
     assert (" rows: they differ at the " in str(found)) == view.verdict.startswith("The two differ") == differs
     assert view.verdict in page
     assert list(found.changed) == plain["changed"] == [line.name for line in view.columns if line.changed] == named

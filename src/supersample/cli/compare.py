@@ -91,7 +91,7 @@ def compare(
         with starting():
             from supersample.report import write_comparison
         written["report"] = str(write_comparison(first, second, page, comparison=found))
-    drift = found.rejects()
+    drift = found.rejects(level)
     left_out = {note.name: note.note for note in first.columns if not note.used and note.kind != "weight"}
     if as_json:
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
@@ -136,7 +136,9 @@ def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str],
     tell(found.in_words())
     if left_out:
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
-    for name, table in zip(names, (found.left_rows, found.right_rows), strict=True) if rows and found.rejects() else ():
+    for name, table in (
+        zip(names, (found.left_rows, found.right_rows), strict=True) if rows and found.rejects(found.level) else ()
+    ):
         tell(f"\n{_rows_text(name, each_change_first(table, found), rows)}")
 
 

@@ -102,7 +102,7 @@ def view_of_comparison(
         left=called[0] or "the left side",
         right=called[1] or "the right side",
         sides=(f"left{called[0] and f': {called[0]}'}", f"right{called[1] and f': {called[1]}'}"),
-        differs=compared.rejects(),
+        differs=compared.rejects(compared.level),
         at_least=words.amount(compared.at_least) if compared.at_least > 0 else "",
         notes=note_groups(compared.notes),
         verdict=verdict,

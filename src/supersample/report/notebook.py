@@ -96,7 +96,7 @@ def _comparison(result: Comparison) -> str:
         cells = tuple((clean(name, LONGEST), clean(what, LONGEST_CHANGE), p) for name, what, p in lines[:MOST_CHANGES])
         names = Heading("Column", False), Heading("What changed", False), Heading("p-value", True)
         tables.append(Rows("Where they differ: the columns", names, cells, ("",) * len(cells), len(lines)))
-    if result.rejects():  # else there is nothing that the rows could show, as on the terminal
+    if result.rejects(result.level):  # else there is nothing that the rows could show, as on the terminal
         sides = ("left", left, result.left_rows), ("right", right, result.right_rows)
         tables += [
             _gained(f"More common on the {side}{name and f': {name}'}", table)

@@ -193,10 +193,6 @@ class Comparison(TestResult):
         """The columns that differ by themselves, at `level` over all tests together."""
         return self.changed_at(self.level)
 
-    def rejects(self, level: float | None = None) -> bool:
-        """Return whether the two differ at a level, `self.level` unless another is given."""
-        return super().rejects(self.level if level is None else level)
-
     def changed_at(self, level: float) -> tuple[str, ...]:
         """Return the columns that differ by themselves at a level over all tests together."""
         return tuple(each.name for each in self.columns if each.pvalue <= level)
@@ -227,7 +223,7 @@ class Comparison(TestResult):
             "statistic": self.statistic,
             "pvalue": self.pvalue,
             "joint_pvalue": self.pvalue if self.joint is None else self.joint.pvalue,
-            "differs": self.rejects(),
+            "differs": self.rejects(self.level),
             "level": self.level,
             "at_least": self.at_least,
             "rows": [self.n_left, self.n_right],
