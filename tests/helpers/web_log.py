@@ -100,6 +100,19 @@ def broken(rows):
     return (rows["path"].to_numpy() == "/checkout") & (rows["status"].to_numpy() == 500)
 
 
+def kinds_of(rows):
+    """Return what each request of a log is, but for its numbers."""
+    return [tuple(each.values()) for each in rows.select(["path", "method", "status", "country", "agent"]).to_pylist()]
+
+
+def n_alike(rows):
+    """Return how many pairs of requests are of one kind, with a latency and a size within a fifth of each other."""
+    kinds = kinds_of(rows)
+    numbers = np.log(np.stack([rows[name].to_numpy().astype(float) for name in ("latency_ms", "bytes")], axis=1))
+    near = np.abs(numbers[:, None] - numbers[None]).max(axis=2) < np.log(1.2)
+    return sum(near[a, b] and kinds[a] == kinds[b] for a in range(len(rows)) for b in range(a))
+
+
 def _drawn(rng, shares, rows):
     values = np.array(list(shares), dtype=object)
     return values[rng.choice(len(values), rows, p=list(shares.values()))]

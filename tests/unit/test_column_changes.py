@@ -234,7 +234,7 @@ def test_a_category_that_goes_with_another_column_otherwise_is_named(kind):
 @pytest.mark.parametrize(
     ("change", "name", "words"),
     [
-        (lambda t, w: w.__setitem__(t["g"] == "c", 1e-5), "g", r"'c' (19|20|21)\.\d% -> 0\.0%"),
+        (lambda t, w: w.__setitem__(t["g"] == "c", 1e-5), "g", r"'c' (19|20|21)\.\d% -> 0\.0%, '[ab]' 4\d\.\d% -> 5\d\.\d%"),
         (lambda t, w: t.__setitem__("x", t["x"] + 0.5), "x", r"mean -?0\.0\d+ -> 0\.[45]\d+"),
         (lambda t, w: t["x"].__setitem__(slice(0, 200), np.nan), "x", r"missing 0\.0% -> (6|7)\.\d%"),
     ],

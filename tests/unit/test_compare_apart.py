@@ -253,3 +253,11 @@ def test_means_and_spreads_are_those_of_all_rows():
     means = [float(np.mean(side["price"].to_numpy())) for side in (left, right)]
     told = {each.name: each.what for each in found.columns}["price"]
     assert told.startswith(f"mean {means[0]:.3g} -> {means[1]:.3g}")
+
+
+def test_made_apart_with_old_rows_that_count_less_nothing_is_said_to_be_counted_in_all_rows():
+    rng = np.random.default_rng(0)
+    sides = [ss.summarize(rng.normal(size=(9_000, 2)), 10, 0, half_life=2_000, random_state=seed) for seed in (1, 2)]
+    (note,) = [each for each in sides[0].compare(sides[1]).notes if each.kind == "made apart"]
+    assert "everything is compared by random samples" in note.text
+    assert "counted in all rows" not in note.text

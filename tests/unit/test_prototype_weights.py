@@ -45,15 +45,55 @@ def test_they_are_near_the_best_on_the_simplex(kernel, weighted):
     assert equal - mine >= 0.98 * (equal - least) > 0
 
 
-def test_many_points_have_their_weights_from_a_matrix_in_float32_and_very_many_equal_ones(monkeypatch):
+def test_many_points_have_their_weights_from_a_matrix_in_float32(monkeypatch):
     data, kernel = cloud(500), ss.kernels.Gaussian(2.0)
     exact = prototype_weights(kernel, data[:60], whole(data))
     monkeypatch.setattr(module, "_MOST_EXACT", 59)
     rounded = prototype_weights(kernel, data[:60], whole(data))
     np.testing.assert_allclose(rounded, exact, atol=1e-3 / 60)
     assert (rounded != exact).any()
-    monkeypatch.setattr(module, "_MOST", 59)
-    np.testing.assert_array_equal(prototype_weights(kernel, data[:60], whole(data)), np.full(60, 1 / 60))
+
+
+@pytest.mark.parametrize("at_once", [59, 30, 20])
+@pytest.mark.parametrize("complete", [True, False])
+def test_blocks_of_points_come_near_to_the_best_of_all_at_once(monkeypatch, at_once, complete):
+    data, kernel = cloud(500), ss.kernels.Gaussian(2.0)
+    points, target = data[:60], whole(data)._replace(complete=complete)
+    best = prototype_weights(kernel, points, target)
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", at_once)
+    found = prototype_weights(kernel, points, target)
+    assert abs(found.sum() - 1.0) < 1e-12
+    assert found.min() >= 0.1 / 60 - 1e-12
+    assert (found != best).any()
+    shares = np.full(500, 1 / 500)
+    equal, mine, least = (square(kernel, points, each, data, shares) for each in (np.full(60, 1 / 60), found, best))
+    assert equal - mine >= 0.97 * (equal - least) > 0
+
+
+def test_blocks_are_never_farther_from_the_target_than_equal_weights(monkeypatch):
+    # Points that are as good as they can be with equal weights: all of the data.
+    data, kernel = cloud(90), ss.kernels.Laplacian(3.0)
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", 20)
+    found, shares = prototype_weights(kernel, data, whole(data)), np.full(90, 1 / 90)
+    assert square(kernel, data, found, data, shares) <= square(kernel, data, shares, data, shares) + 1e-15
+
+
+def test_more_than_two_thousand_points_have_weights_of_their_own():
+    rng, kernel = np.random.default_rng(8), ss.kernels.Gaussian(3.0)
+    data = rng.normal(size=(6_000, 4))
+    found = prototype_weights(kernel, data[:2_100], whole(data))
+    weighted, equal = (ss.mmd2(data[:2_100], data, kernel=kernel, weight_x=each) for each in (found, None))
+    assert weighted < 0.1 * equal
+    assert abs(found.sum() - 1.0) < 1e-12
+    assert found.min() >= 0.1 / 2_100 - 1e-12
+
+
+def test_points_whose_kernel_values_would_take_too_long_have_equal_weights(monkeypatch):
+    data, kernel = cloud(500), ss.kernels.Gaussian(2.0)
+    monkeypatch.setattr(module, "_MOST_FOR_VALUES", 60 * 60 * 54)
+    monkeypatch.setattr(module, "_MOST_AT_ONCE", 30)
+    assert np.ptp(prototype_weights(kernel, data[:60], whole(data))) > 0
+    np.testing.assert_array_equal(prototype_weights(kernel, data[:61], whole(data)), np.full(61, 1 / 61))
 
 
 @pytest.mark.parametrize(("n", "size"), [(12_000, 30), (12_000, 400)])

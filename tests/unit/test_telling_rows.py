@@ -73,11 +73,8 @@ def test_most_rows_shown_are_those_that_broke_and_no_two_are_alike(checkout):
     rows = found.right_rows
     assert len(rows) == 10
     assert web_log.broken(rows).sum() >= 5
-    kinds = [tuple(each.values()) for each in rows.select(["path", "method", "status", "country", "agent"]).to_pylist()]
-    assert len(set(kinds)) >= 8
-    numbers = np.log(np.stack([rows[name].to_numpy().astype(float) for name in ("latency_ms", "bytes")], axis=1))
-    near = np.abs(numbers[:, None] - numbers[None]).max(axis=2) < np.log(1.2)
-    assert not any(near[a, b] and kinds[a] == kinds[b] for a in range(10) for b in range(a))
+    assert len(set(web_log.kinds_of(rows))) >= 8
+    assert web_log.n_alike(rows) == 0
     assert rows.select(second.column_names).equals(second.take(rows["_row"]))
 
 

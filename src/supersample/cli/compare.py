@@ -29,7 +29,11 @@ _LONGEST = 200
 @click.argument("right")
 @click.option("--fail-on-drift", is_flag=True, help="Exit with status 1 where the two differ, in values or in their columns.")
 @click.option(
-    "--level", type=click.FloatRange(0, 1), default=0.05, show_default=True, help="The p-value up to which drift is reported."
+    "--level",
+    type=click.FloatRange(0, 1, max_open=True),
+    default=0.05,
+    show_default=True,
+    help="The p-value up to which drift is reported.",
 )
 @click.option(
     "--at-least",
@@ -79,19 +83,21 @@ def compare(
         raise click.UsageError(f"columns and types are those of the saved summary {saved}; leave {option} out")
     options = chosen | ({} if seed is None else {"random_state": seed})
     first, second = _both(left, right, options, progress=progress, quiet=quiet)
-    found = first.compare(second, at_least=at_least)
+    with starting():
+        from supersample.summary.summary import compared_at
+    found = compared_at(first, second, at_least, level)
     written: dict[str, str] = {}
     if page is not None:
         with starting():
             from supersample.report import write_comparison
         written["report"] = str(write_comparison(first, second, page, comparison=found))
-    drift = bool(found.rejects(level))
+    drift = found.rejects(level)
     left_out = {note.name: note.note for note in first.columns if not note.used and note.kind != "weight"}
     if as_json:
         sides = {"left_rows": as_rows(found.left_rows, rows), "right_rows": as_rows(found.right_rows, rows)}
-        tell_json(found.to_dict() | {"differs": drift, "level": level, "left_out": left_out} | sides | written)
+        tell_json(found.to_dict() | {"left_out": left_out} | sides | written)
     else:
-        _tell(found, left_out, (left, right), rows if drift else 0, level)
+        _tell(found, left_out, (left, right), rows)
     if not quiet:
         for path in written.values():
             say(f"wrote {path}")
@@ -126,18 +132,19 @@ def _both(left: str, right: str, options: dict[str, Any], *, progress: bool | No
     return (other, one) if lead else (one, other)
 
 
-def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str], rows: int, level: float) -> None:
-    tell(found.in_words(level))
+def _tell(found: "Comparison", left_out: dict[str, str], names: tuple[str, str], rows: int) -> None:
+    tell(found.in_words())
     if left_out:
         tell(f"  left out {', '.join(f'{name} ({why})' for name, why in left_out.items())}")
-    # Rows show a difference at the 5% level, whatever level was asked for.
-    for name, table in zip(names, (found.left_rows, found.right_rows), strict=True) if rows and found.rejects() else ():
+    for name, table in (
+        zip(names, (found.left_rows, found.right_rows), strict=True) if rows and found.rejects(found.level) else ()
+    ):
         tell(f"\n{_rows_text(name, each_change_first(table, found), rows)}")
 
 
 def each_change_first(table: "pa.Table", found: "Comparison") -> "pa.Table":
     """Return the rows of a side with one for each change first, the clearest change first."""
-    changes: list[tuple[float, tuple[str, ...]]] = [(each.pvalue, each.columns) for each in found.pairs_at(0.05)]
+    changes: list[tuple[float, tuple[str, ...]]] = [(each.pvalue, each.columns) for each in found.pairs_at(found.level)]
     changes += [(each.pvalue, (each.name,)) for each in found.columns if each.name in found.changed]
     left = list(enumerate(table["_like"].to_pylist()))
     first: list[int] = []

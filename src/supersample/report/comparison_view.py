@@ -24,8 +24,8 @@ from supersample.report.ranking import unusual, usual_of
 from supersample.report.view import Fact, NoteGroup, note_groups
 from supersample.summary import Comparison, Summary
 from supersample.summary.apart import APART
-from supersample.summary.comparison import gain_in_words
-from supersample.summary.summary import common_ground
+from supersample.summary.comparison import gain_in_words, level_in_words
+from supersample.summary.summary import common_ground, counts_alike
 
 __all__ = ["ChangeLine", "ComparisonView", "change_lines", "facts_of", "names_of", "verdict_of", "view_of_comparison"]
 
@@ -102,7 +102,7 @@ def view_of_comparison(
         left=called[0] or "the left side",
         right=called[1] or "the right side",
         sides=(f"left{called[0] and f': {called[0]}'}", f"right{called[1] and f': {called[1]}'}"),
-        differs=compared.pvalue <= 0.05,
+        differs=compared.rejects(compared.level),
         at_least=words.amount(compared.at_least) if compared.at_least > 0 else "",
         notes=note_groups(compared.notes),
         verdict=verdict,
@@ -121,7 +121,11 @@ def view_of_comparison(
             Fact("Left", words.count(left.n_seen, "row"), f"prototypes at MMD {words.certified(left.mmd, left.mmd_error)}"),
             Fact("Right", words.count(right.n_seen, "row"), f"prototypes at MMD {words.certified(right.mmd, right.mmd_error)}"),
             *(Fact("Rows", "in tests", clean(each, 200)) for each in compared.corrected_in_words()),
-            Fact("p-values of columns", "adjusted", "for the number of tests, so that 5% holds for all of them together"),
+            Fact(
+                "p-values of columns",
+                "adjusted",
+                f"for the number of tests, so that {level_in_words(compared.level)} holds for all of them together",
+            ),
         ),
     )
 
@@ -141,8 +145,9 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
     return words.verdict(
         compared.pvalue,
         [clean(name, 40) for name in compared.changed],
-        [clean(each.in_words(), 120) for each in compared.pairs_at(0.05)],
+        [clean(each.in_words(), 120) for each in compared.pairs_at(compared.level)],
         len(compared.columns),
+        compared.level,
         at_least=compared.at_least,
         smaller=[clean(each, 60) for each in compared.smaller_in_words()],
         counts=compared.n_counting > 0,
@@ -152,7 +157,11 @@ def verdict_of(compared: Comparison) -> tuple[str, str]:
 def facts_of(compared: Comparison, names: tuple[str, str]) -> tuple[Fact, ...]:
     """Return the numbers of a comparison, with what each is."""
     sides = ["; ".join(filter(None, [name, _counted(compared, side)])) for side, name in enumerate(names)]
-    pvalue = Fact("p-value", words.probability(compared.pvalue), "of all tests together; under 0.05 speaks against chance")
+    pvalue = Fact(
+        "p-value",
+        words.probability(compared.pvalue),
+        f"of all tests together; at most {compared.level:.3g} speaks against chance",
+    )
     if compared.n_counting == 0:
         pvalue = Fact("p-value", "none", f"no test found a difference of at least {words.amount(compared.at_least)}")
     return (
@@ -193,8 +202,8 @@ class _Both:
     """The background samples of both sides.
 
     encoder: what turns their rows into points. tables: as it takes them. measured: with numbers, times and truth values where
-    text holds them. profiles: of all rows, which say how that text is read. weighted: whether rows count by weights, which
-    profiles do not know.
+    text holds them. profiles: of all rows, which say how that text is read. weighted: whether rows count by weights, or lose
+    them with time, which profiles do not know.
     """
 
     encoder: Encodes
@@ -218,7 +227,7 @@ class _Both:
 def _both(left: Summary, right: Summary, compared: Comparison) -> _Both:
     """Return the samples as they were compared: of summaries that were made apart, in one encoding and the columns of both."""
     profiles = left.column_profiles, right.column_profiles
-    weighted = any(note.kind == "weight" for side in (left, right) for note in side.columns)
+    weighted = not (counts_alike(left) and counts_alike(right))
     if any(note.kind == APART for note in compared.notes):
         ground = common_ground(left, right)
         tables = ground.samples()

@@ -90,13 +90,13 @@ def _comparison(result: Comparison) -> str:
     left, right = ("", "") if result.summaries is None else (clean(each, 60) for each in names_of(*result.summaries))
     headline, meaning = verdict_of(result)
     lines = [(line.name, line.what, line.pvalue) for line in change_lines(result) if line.changed]
-    lines += [(each.names, each.what, words.probability(each.pvalue)) for each in result.pairs_at(0.05)]
+    lines += [(each.names, each.what, words.probability(each.pvalue)) for each in result.pairs_at(result.level)]
     tables = []
     if lines:
         cells = tuple((clean(name, LONGEST), clean(what, LONGEST_CHANGE), p) for name, what, p in lines[:MOST_CHANGES])
         names = Heading("Column", False), Heading("What changed", False), Heading("p-value", True)
         tables.append(Rows("Where they differ: the columns", names, cells, ("",) * len(cells), len(lines)))
-    if result.rejects():  # else there is nothing that the rows could show, as on the terminal
+    if result.rejects(result.level):  # else there is nothing that the rows could show, as on the terminal
         sides = ("left", left, result.left_rows), ("right", right, result.right_rows)
         tables += [
             _gained(f"More common on the {side}{name and f': {name}'}", table)

@@ -23,6 +23,7 @@ from supersample.report.ranking import added_by, unusual, usual_of
 from supersample.summary import Summary
 from supersample.summary.notes import Note, grouped
 from supersample.summary.outcome import said_as_good_as
+from supersample.summary.summary import counts_alike
 
 __all__ = [
     "ColumnLine", "Fact", "NoteGroup", "SummaryView", "Trace", "headline_of", "note_groups", "view_of", "why_shown",
@@ -148,7 +149,7 @@ def view_of(summary: Summary, title: str | None = None) -> SummaryView:
         sample=parts.sample,
         n_rows=summary.n_seen,
         has_target=summary.n_target is not None,
-        is_weighted=any(column.kind == "weight" for column in summary.columns),
+        is_weighted=not counts_alike(summary),
         distributions=charts,
         not_charted=not_charted,
         trace=_trace(summary),

@@ -220,7 +220,7 @@ def _said(sides: tuple[Side, Side]) -> Note:
     sizes = [len(each.held.background.rows) for each in sides]
     if all(size >= each.held.n_seen for size, each in zip(sizes, sides, strict=True)):
         return Note(APART, None, "the two were not made like each other; nothing is lost, since both keep all their rows")
-    weighed = any(each.state.encoding.weight_column is not None for each in sides)
+    weighed = not all(each.state.counts_alike for each in sides)
     counted = "" if weighed else "; missing values, and values of which there are up to 256, are counted in all rows"
     what = "everything is" if weighed else "numbers, texts, pairs of columns and all columns jointly are"
     return Note(

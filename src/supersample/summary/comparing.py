@@ -29,6 +29,7 @@ from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, Pair
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.pair_scores import PairScores
+from supersample.summary.sample_counts import SampleCounts, sample_counts
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
 from supersample.summary.value_shares import n_counted
@@ -47,11 +48,12 @@ _NO_SPREAD = 1e-24
 
 
 @one_blas_thread()
-def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
+def compare(left: Running, right: Running, at_least: float = 0.0, level: float = LEVEL) -> Comparison:
     """Compare two settled states. O(B D^2 + columns B F) for B background rows.
 
     Those that do not share their encoding and feature maps are compared by their background samples and profiles.
-    at_least: differences below this are taken for none: jointly of MMD, in a column of two shares.
+    at_least: differences below this are taken for none: jointly of MMD, in a column of two shares. level: at which they are
+    said to differ, and rows are shown.
     """
     kept, of_all = (left.kept, right.kept), (left.profile, right.profile)
     notes: tuple[Note, ...] = ()
@@ -81,13 +83,13 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         null_quantiles=test.null_quantiles(),
     )
     answers = _answers((left, right), of_all, (first, second), factors)
-    pvalue, columns, pairs = _changes(answers, joint, at_least)
+    pvalue, columns, pairs = _changes(answers, joint, at_least, level)
     unseen = _filled_later((left, right))
     rows = telling_rows(
         Shown(left, first, kept[0], witness),
         Shown(right, second, kept[1], -witness),
         [each.name for each in columns if each.name not in unseen],
-        _named(pvalue, columns, pairs, unseen),
+        _named(pvalue, columns, pairs, unseen, level),
     )
     return Comparison(
         **(vars(joint) | {"pvalue": pvalue}),
@@ -98,7 +100,8 @@ def compare(left: Running, right: Running, at_least: float = 0.0) -> Comparison:
         right_rows=rows[1],
         notes=notes,
         at_least=at_least,
-        smaller=_smaller(answers, joint, at_least),
+        level=level,
+        smaller=_smaller(answers, joint, at_least, level),
         effective_rows=None if None in known else (samples[0].effective_rows, samples[1].effective_rows),
         dependence=(factors[0].joint, factors[1].joint),
         dependent=answers.dependent,
@@ -162,6 +165,7 @@ def _answers(
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
     paired = PairScores(shares, list(roles.values()).count("category"))
+    counts = _counts(states, of_all, streams)
     out = _Answers([], [], [], [], paired, ())
     dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
@@ -179,21 +183,23 @@ def _answers(
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
         sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
         sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
+        in_tests = counts.factors(name, roles[name], columns, own, factors)
         out.names.append(name)
         out.mmds.append((mmd, excess))
-        out.findings.append(_findings(states, of_all, name, roles[name], sampled, own, rarest))
-        out.effective.append(_effective(states, name, roles[name], own) or (sizes[0], sizes[1]))
+        out.findings.append(counts.findings(name, roles[name], sampled, in_tests, rarest))
+        out.effective.append(counts.effective(name, roles[name], in_tests) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
-        own = [each.of(name) for each in factors]
+        values = [_values_of(state, held, name) for state, held in zip(states, streams, strict=True)]
+        in_tests = counts.factors(name, "constant", values, [each.of(name) for each in factors], factors)
         out.names.append(name)
         out.mmds.append((0.0, 0.0))
-        out.findings.append(_findings(states, of_all, name, "constant", Finding(1.0, 1.0, 0.0, ""), own, rarest))
-        out.effective.append(_effective(states, name, "constant", own))
+        out.findings.append(counts.findings(name, "constant", Finding(1.0, 1.0, 0.0, ""), in_tests, rarest))
+        out.effective.append(counts.effective(name, "constant", in_tests))
     return out._replace(dependent=tuple(dependent))
 
 
 def _changes(
-    answers: _Answers, joint: TestResult, at_least: float
+    answers: _Answers, joint: TestResult, at_least: float, level: float
 ) -> tuple[float, tuple[ColumnChange, ...], tuple[PairChange, ...]]:
     """Return the smallest adjusted p-value of all tests, the joint one included, and the changes of columns and pairs."""
     found = [verdict_of(each, at_least) for each in answers.findings]
@@ -202,11 +208,11 @@ def _changes(
     weights = [*[(1.0 - _JOINT) / len(found)] * len(found), *[_PAIRS] * len(together), _JOINT - _PAIRS * len(together)]
     whole = joint.pvalue if joint.statistic >= at_least**2 else 1.0
     adjusted = weighted_holm(np.array([*(each.pvalue for each in found), *together, whole]), np.array(weights))
-    if len(found) == 1:  # then the joint test is one of this column, too
+    if len(found) == 1 and found[0].difference >= at_least:  # then the joint test is one of this column, too
         adjusted[0] = adjusted.min()
     total = sum(excess for _, excess in answers.mmds) or 1.0
     changes = [
-        ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least), rows)
+        ColumnChange(name, mmd, float(p), excess / total, verdict.difference, _told(verdict, float(p), at_least, level), rows)
         for name, (mmd, excess), verdict, p, rows in zip(
             answers.names, answers.mmds, found, adjusted[: len(found)], answers.effective, strict=True
         )
@@ -219,48 +225,79 @@ def _changes(
     return float(adjusted.min()), tuple(ordered), tuple(sorted(named, key=lambda each: each.pvalue))
 
 
-def _smaller(answers: _Answers, joint: TestResult, at_least: float) -> tuple[str, ...]:
+def _smaller(answers: _Answers, joint: TestResult, at_least: float, level: float) -> tuple[str, ...]:
     """Return the columns that differ, but by less than is to count, the largest difference first."""
-    columns = _changes(answers, joint, 0.0)[1] if at_least > 0.0 else ()
-    below = [each for each in columns if each.pvalue <= LEVEL and each.difference < at_least]
+    columns = _changes(answers, joint, 0.0, level)[1] if at_least > 0.0 else ()
+    below = [each for each in columns if each.pvalue <= level and each.difference < at_least]
     return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
 
 
-def _findings(
-    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], name: str, role: str, sampled: Finding,
-    factors: Sequence[ColumnFactors], rarest: int,
-) -> list[Finding]:  # fmt: skip
-    """Return the answers about a column: from the profiles of all rows, or from the background samples where there are none.
+class _Counts(NamedTuple):
+    """The counts that columns are tested by: of all rows, or of the samples where those do not count as they should.
 
-    Profiles count rows, so they say nothing of rows with weights.
+    told: profiles of all rows, which put means and spreads into words; those that are tested where there are none. samples:
+    where the profiles are of the samples.
     """
-    profiles = _profiles(states, name)
-    if profiles is None:
-        return [sampled]
-    told = [each if whole is None else whole[name] for each, whole in zip(profiles, of_all, strict=True)]
-    if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(profiles, told, strict=True)):
-        told = list(profiles)  # the sides are not read as they were
-    return list(findings(*profiles, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
+
+    profiles: tuple[Profile, Profile]
+    told: tuple[Profile, Profile]
+    samples: tuple[SampleCounts, SampleCounts] | None
+
+    def of(self, name: str) -> tuple[ColumnProfile, ColumnProfile]:
+        """Return the profiles of a column."""
+        return self.profiles[0][name], self.profiles[1][name]
+
+    def factors(
+        self, name: str, role: str, values: Sequence[pa.Array], own: Sequence[ColumnFactors], factors: Sequence[Factors]
+    ) -> list[ColumnFactors]:
+        """Return the factors of a column on both sides; own: those of all rows. values: of the rows of the samples."""
+        if self.samples is None:
+            return list(own)
+        # Of a few rows with weights, the variance may not show: both sides are taken to have that of the one that shows more.
+        designs = [side.designs(name, role, held) for side, held in zip(self.samples, values, strict=True)]
+        largest = [max(getattr(each, part) for each in designs) for part in ("values", "missing", "spread")]
+        out = []
+        for sample, side, each in zip(self.samples, factors, own, strict=True):
+            parts = zip(largest, (each.values, each.missing, each.spread), strict=True)
+            out.append(ColumnFactors(*(sample.variance * design * side.sampled(part) for design, part in parts)))
+        return out
+
+    def findings(self, name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors], rarest: int) -> list[Finding]:
+        """Return the answers about a column; sampled: the one from its coordinates in the samples."""
+        pair = self.of(name)
+        told = self.told[0][name], self.told[1][name]
+        if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(pair, told, strict=True)):
+            told = pair  # the sides are not read as they were
+        if self.samples is not None and rarest > 1:  # no row is counted more often than this
+            rarest *= max(each.most for each in self.samples)
+        return list(findings(*pair, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
+
+    def effective(self, name: str, role: str, factors: Sequence[ColumnFactors]) -> tuple[float, float] | None:
+        """Return as how many independent rows the values of each side count in counts; None if they are not counted."""
+        pair = self.of(name)
+        if not by_counts(*pair, role):
+            return None
+        left, right = (n_counted(each) / factor.values for each, factor in zip(pair, factors, strict=True))
+        return left, right
 
 
-def _profiles(states: tuple[Running, Running], name: str) -> tuple[ColumnProfile, ColumnProfile] | None:
-    """Return the profiles of a column on both sides; None if there are none, or if rows have weights or lose them."""
+def _counts(
+    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream]
+) -> _Counts:
+    """Return the profiles of both sides, of the samples if rows have weights or lose them, or an earlier version kept none."""
     left, right = states
-    weighted = left.encoding.weight_column is not None or any(each.request.settings.half_life is not None for each in states)
-    if left.profile is None or right.profile is None or weighted:
-        return None
-    return left.profile[name], right.profile[name]
+    if left.profile is not None and right.profile is not None and left.counts_alike and right.counts_alike:
+        own = left.profile, right.profile
+        return _Counts(own, (of_all[0] or own[0], of_all[1] or own[1]), None)
+    samples = sample_counts(left, streams[0]), sample_counts(right, streams[1])
+    drawn = samples[0].profile, samples[1].profile
+    return _Counts(drawn, drawn, samples)
 
 
-def _effective(
-    states: tuple[Running, Running], name: str, role: str, factors: Sequence[ColumnFactors]
-) -> tuple[float, float] | None:
-    """Return as how many independent rows the values of each side count where profiles are compared; None where samples are."""
-    profiles = _profiles(states, name)
-    if profiles is None or not by_counts(*profiles, role):
-        return None
-    left, right = (n_counted(each) / factor.values for each, factor in zip(profiles, factors, strict=True))
-    return left, right
+def _values_of(state: Running, held: Stream, name: str) -> pa.Array:
+    """Return the values of a column in the rows of the background sample."""
+    (batch,) = state.kept.at(held.background.rows.positions).combine_chunks().to_batches()
+    return state.encoding.column(batch, name)
 
 
 def _filled_later(states: tuple[Running, Running]) -> list[str]:
@@ -272,13 +309,13 @@ def _filled_later(states: tuple[Running, Running]) -> list[str]:
     return [name for name in empty if any(each is not None and each[name].count > 0 for each in profiles)]
 
 
-def _told(verdict: Verdict, adjusted: float, at_least: float) -> str:
+def _told(verdict: Verdict, adjusted: float, at_least: float, level: float) -> str:
     """Put the clearest change of a column into words, and others that would be found by themselves."""
     if adjusted == 1.0:
         return nothing_found(at_least)
     factor = adjusted / verdict.pvalue
     told = enumerate(verdict.told[:_TOLD])
-    return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= LEVEL)
+    return "; ".join(words for place, (pvalue, words) in told if place == 0 or pvalue * factor <= level)
 
 
 def _blocks(state: Running, held: Stream) -> Iterator[tuple[str, Floats, pa.Array]]:
@@ -324,15 +361,15 @@ def _column_test(sides: list[Floats], shares: list[Floats], factors: list[float]
 
 
 def _named(
-    pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange], unseen: Collection[str]
+    pvalue: float, columns: Sequence[ColumnChange], pairs: Sequence[PairChange], unseen: Collection[str], level: float
 ) -> list[Group] | None:
     """Return the columns and pairs that changed, the clearest first; none if only the joint test says so, None if none does.
 
     unseen: columns whose values nothing was learned of, so that no rows can be told by them.
     """
-    if pvalue > LEVEL:
+    if pvalue > level:
         return None
-    found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= LEVEL]
-    found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= LEVEL]
+    found: list[tuple[float, Group]] = [(each.pvalue, (each.name,)) for each in columns if each.pvalue <= level]
+    found += [(each.pvalue, each.columns) for each in pairs if each.pvalue <= level]
     told = [group for _, group in sorted(found, key=lambda each: each[0]) if not set(group) & set(unseen)]
     return told if told or not found else None

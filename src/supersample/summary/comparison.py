@@ -14,7 +14,16 @@ from supersample.discrepancy.result import TestResult
 from supersample.errors import InputError
 from supersample.summary.notes import Note, grouped, told
 
-__all__ = ["LEVEL", "MOST_PAIRS", "ColumnChange", "Comparison", "PairChange", "gain_in_words", "nothing_found"]
+__all__ = [
+    "LEVEL",
+    "MOST_PAIRS",
+    "ColumnChange",
+    "Comparison",
+    "PairChange",
+    "gain_in_words",
+    "level_in_words",
+    "nothing_found",
+]
 
 #: Level at which columns count as changed, after adjustment for the number of tests.
 LEVEL = 0.05
@@ -35,8 +44,8 @@ class ColumnChange:
     difference: the largest difference of two shares: of a value, of a range of numbers, of missing values, or of all values
     that only one side has; the MMD where values are not counted (text, vectors, more than 256 categories). Of more than 256
     numbers it is the least that the counts allow.
-    what: the clearest change in words, such as "missing 1.0% -> 5.1%", be it chance or not, and others that are none at the 5%
-    level; "no difference found" if the p-value is 1.
+    what: the clearest change in words, such as "missing 1.0% -> 5.1%", be it chance or not, and others that are none at the
+    level of the comparison; "no difference found" if the p-value is 1.
     effective_rows: as how many independent rows the values of each side count in its tests (of missing values and of spread it
     may be others); None if values are not tested.
     """
@@ -89,6 +98,15 @@ def nothing_found(at_least: float) -> str:
     return f"no difference{f' of at least {amount(at_least)}' if at_least > 0 else ''} found"
 
 
+def level_in_words(level: float) -> str:
+    """Write a level as it is shown.
+
+    >>> level_in_words(0.05), level_in_words(0.001)
+    ('5%', '0.001')
+    """
+    return "5%" if level == LEVEL else f"{level:.3g}"
+
+
 def gain_in_words(row: Mapping[str, Any]) -> str:
     """Say how many times as common rows like a row of `left_rows` or `right_rows` are on its side.
 
@@ -113,10 +131,11 @@ class Comparison(TestResult):
     have 10% of it, and the joint test has 30%, or 40% where no pairs can be tested.
     joint: the joint test alone, MMD by all columns in the kernel; statistic and null_quantiles are its own.
     pairs: the pairs of columns whose rank correlation changed most, ten at most.
+    level: the p-value up to which the two are said to differ, 0.05; `supersample compare --level` sets another.
     columns: one entry for each column in the kernel and for the label, the clearest changes first. changed: names of those
-    whose adjusted p-value is at most 0.05; there is none where the two do not differ at that level.
+    whose adjusted p-value is at most `level`; there is none where the two do not differ at that level.
     left_rows, right_rows: up to ten rows of each side that show what changed, no two alike in all columns, the largest
-    `_ratio` first; none where the two do not differ at the 5% level. `_ratio`: how many times as common rows like it are on
+    `_ratio` first; none where the two do not differ at `level`. `_ratio`: how many times as common rows like it are on
     its side. `_like`: in what they are like it. `_count`, `_other`: how many of them there are on its side and on the
     other, 0 only if there is none. `_known`: whether these are "exact", or known "about", or rows like it are "not seen" in
     the sample of the other side, so that `_other` is the most there can be, in 95% of such cases. `_witness`: the
@@ -124,7 +143,7 @@ class Comparison(TestResult):
     notes: what to know about it: columns that only one side has, and what is lost if neither was made like the other.
     at_least: the smallest difference that was to count; tests that found a smaller one are not in `pvalue`, but in `joint`. All
     p-values are those of no difference at all: it is the difference found that must be so large, which is no test of the limit.
-    smaller: the columns that differ at the 5% level, but by less than `at_least`, the largest difference first.
+    smaller: the columns that differ at `level`, but by less than `at_least`, the largest difference first.
     summaries: the two that were compared, as they were then; `report` reads them, and it is None for a comparison made by hand.
     effective_rows: as how many independent rows of equal weight each side counts in the joint test; None if a summary of an
     earlier version is among them, which did not measure dependence. dependence: the factors by which these are fewer, 1 where
@@ -151,6 +170,7 @@ class Comparison(TestResult):
     effective_rows: tuple[float, float] | None = None
     dependence: tuple[float, float] = (1.0, 1.0)
     dependent: tuple[str, ...] = ()
+    level: float = LEVEL
     summaries: tuple[Any, Any] | None = field(default=None, repr=False, compare=False)
 
     @property
@@ -170,8 +190,8 @@ class Comparison(TestResult):
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The columns that differ by themselves, at the 5% level over all tests together."""
-        return self.changed_at(LEVEL)
+        """The columns that differ by themselves, at `level` over all tests together."""
+        return self.changed_at(self.level)
 
     def changed_at(self, level: float) -> tuple[str, ...]:
         """Return the columns that differ by themselves at a level over all tests together."""
@@ -203,7 +223,8 @@ class Comparison(TestResult):
             "statistic": self.statistic,
             "pvalue": self.pvalue,
             "joint_pvalue": self.pvalue if self.joint is None else self.joint.pvalue,
-            "differs": self.rejects(),
+            "differs": self.rejects(self.level),
+            "level": self.level,
             "at_least": self.at_least,
             "rows": [self.n_left, self.n_right],
             "effective_rows": None if self.effective_rows is None else list(self.effective_rows),
@@ -212,18 +233,22 @@ class Comparison(TestResult):
             "smaller": list(self.smaller),
             "columns": [vars(each) for each in self.columns],
             "pairs": [
-                vars(each) | {"columns": list(each.columns), "values": list(each.values)} for each in self.pairs_at(LEVEL)
+                vars(each) | {"columns": list(each.columns), "values": list(each.values)} for each in self.pairs_at(self.level)
             ],
             "notes": [vars(each) for each in self.notes],
         }
 
     def __str__(self) -> str:
-        """Return the result in words, at the 5% level."""
+        """Return the result in words, at its level."""
         return self.in_words()
 
-    def in_words(self, level: float = 0.05) -> str:
-        """Return in words whether the two differ at a level, how far apart they are, and in which columns."""
-        shown = "5%" if level == LEVEL else f"{level:.3g}"
+    def in_words(self, level: float | None = None) -> str:
+        """Return in words whether the two differ at a level, how far apart they are, and in which columns.
+
+        level: `self.level` unless another is given.
+        """
+        level = self.level if level is None else level
+        shown = level_in_words(level)
         if self.rejects(level):
             limit = f"; only differences of at least {self.at_least:.3g} count" if self.at_least else ""
             verdict = f"differ at the {shown} level{limit}"

@@ -48,7 +48,10 @@ class Readings:
 
     @property
     def weights_(self) -> Floats:
-        """The weights of the prototypes in averages: at least a tenth of 1 / M each; 1 / M where nothing else was nearer."""
+        """The weights of the prototypes in averages: at least a tenth of 1 / M each.
+
+        They are 1 / M where nothing else was nearer, and where the kernel values of so many would take too long.
+        """
         return self._read().weights
 
     @property
@@ -108,7 +111,10 @@ class Readings:
 
     @property
     def mmd_(self) -> float:
-        """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows."""
+        """MMD between prototypes and data by held-out features; for kernels with a spectrum it is exact up to 5,000 rows.
+
+        It is that of the weighted prototypes, with the points of `include` where there are any.
+        """
         return self._read().certificate.mmd
 
     @property
@@ -118,12 +124,12 @@ class Readings:
 
     @property
     def uniform_mmd_(self) -> float:
-        """The held-out MMD of the prototypes with equal weights."""
+        """The held-out MMD of the prototypes, and of the points of `include`, with equal weights."""
         return self._read().uniform_mmd
 
     @property
     def random_mmd_(self) -> float:
-        """The held-out MMD of as many random rows as there are prototypes; with a target, drawn from it with replacement."""
+        """The held-out MMD of random rows of the target or data: as many as prototypes and points of `include` together."""
         return self._read().random_mmd
 
     @property

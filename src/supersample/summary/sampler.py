@@ -96,7 +96,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
     mmd_, mmd_error_: MMD between weighted prototypes and data with its standard error, from features not used in the selection.
         Two errors cover it 95 times in 100.
     uniform_mmd_: the MMD of the prototypes with equal weights.
-    random_mmd_: the same for as many rows drawn at random; random_mmd_ / mmd_ says how many times better than chance.
+    random_mmd_: the same for as many rows drawn at random, as prototypes and points of `include` together, from the target if
+        there is one; random_mmd_ / mmd_ says how many times better than chance.
     energy_: the share of E k(x, x) that the landmarks span (1 without landmarks); where low, more n_features help.
     kernel_, feature_map_: what the first rows fixed.
     comparisons_: comparisons_[i] rows were compared with i held points (the last entry: or more).

@@ -135,6 +135,11 @@ class Running:
         """Rows seen."""
         return self.stream.n_seen
 
+    @property
+    def counts_alike(self) -> bool:
+        """Whether rows count in averages as they do in the profile: they have no weights, and do not lose them with time."""
+        return self.encoding.weight_column is None and self.request.settings.half_life is None
+
     def check(self, points: Floats) -> None:
         """Refuse a state whose parts do not fit together; `points` are those of its kept rows."""
         rows = [each.rows for each in self.mmd_path]

@@ -31,14 +31,14 @@ from supersample.summary import state as states
 from supersample.summary.apart import Ground, brought_together
 from supersample.summary.averages import mean_of
 from supersample.summary.comparing import compare
-from supersample.summary.comparison import Comparison
+from supersample.summary.comparison import LEVEL, Comparison
 from supersample.summary.notes import Note, notes_of
 from supersample.summary.outcome import MmdPoint, said_as_good_as, said_error
 from supersample.summary.snapshot import Snapshot
 from supersample.summary.state import Running
 from supersample.summary.state_file import restore, store
 
-__all__ = ["Summary", "common_ground", "load", "load_from"]
+__all__ = ["Summary", "common_ground", "compared_at", "counts_alike", "load", "load_from"]
 
 _WEIGHTINGS = ("simplex", "uniform")
 
@@ -238,7 +238,8 @@ class Summary:
         """Return the weights of the prototypes in averages; they sum to one.
 
         "simplex": those that bring the prototypes nearest to the data, at least a tenth of 1 / M each; 1 / M where nothing
-        else was nearer. "uniform": 1 / M.
+        else was nearer, and where the kernel values of so many would take too long (beyond some 20,000 prototypes in ten
+        columns). "uniform": 1 / M.
         """
         return self._read().weights(choose(weighting, "weighting", _WEIGHTINGS))
 
@@ -284,9 +285,10 @@ class Summary:
         Works on what the summaries keep, by three kinds of tests that share the level. The joint test is of the mean features
         of all rows: its statistic is |mu - mu'|^2 in the features of both, and its null that of `two_sample_test` with
         null="spectral". Each column is tested by itself, by the profiles of all rows: missing values, shares of values, and
-        location, spread, shape and tails of numbers; text, vectors, more than 256 categories and rows with weights by the
-        background samples. So are the rank correlations of pairs of columns. Where rows depend on those before them, they count
-        as fewer in each test (`effective_rows`). O(B (D^2 + columns^2)) for B background rows.
+        location, spread, shape and tails of numbers; those of rows with weights, or with half_life, by weighted shares of the
+        background samples; text, vectors and more than 256 categories by their coordinates there. So are the rank correlations
+        of pairs of columns. Where rows depend on those before them, they count as fewer in each test (`effective_rows`). O(B
+        (D^2 + columns^2)) for B background rows.
 
         One should have been made with `summarize(..., like=...)` the other, or both like a third. Others are compared in the
         columns that both have and take for the same, by one encoding that is learned from both samples: numbers, pairs and the
@@ -298,17 +300,7 @@ class Summary:
         that must be so large, and p-values are still those of no difference at all: the limit itself is not tested, and where
         the true difference is just that, half of all comparisons or more find so much.
         """
-        if not isinstance(other, Summary):
-            raise InputTypeError(
-                f"other must be a Summary, got {type(other).__name__}; summarise it first, with summarize(..., like=this one)"
-            )
-        if np.ndim(at_least) or np.asarray(at_least).dtype.kind not in "iuf":
-            raise InputTypeError(f"at_least must be a number, got {type(at_least).__name__}; 1% of the rows is 0.01")
-        if not 0 <= at_least <= 1:
-            raise InputError(f"at_least must lie between 0 and 1, got {at_least!r}; 1% of the rows is 0.01")
-        left, right = self._ready(), other._ready()
-        sides = Summary(left, self.source), Summary(right, other.source)  # as they are now: these are not updated
-        return replace(compare(left.settled, right.settled, float(at_least)), summaries=sides)
+        return compared_at(self, other, at_least, LEVEL)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the summary to one file, atomically, with a checksum and without code; `supersample.load` reads it."""
@@ -417,9 +409,29 @@ def _notes_of(now: Snapshot) -> tuple[Note, ...]:
     return notes_of(now.settled, None if now.settled.stream.aim is None else now.outcome)
 
 
+def compared_at(left: Summary, right: Summary, at_least: float, level: float) -> Comparison:
+    """Return what `Summary.compare` does, for another level than 5%."""
+    if not isinstance(right, Summary):
+        raise InputTypeError(
+            f"other must be a Summary, got {type(right).__name__}; summarise it first, with summarize(..., like=this one)"
+        )
+    if np.ndim(at_least) or np.asarray(at_least).dtype.kind not in "iuf":
+        raise InputTypeError(f"at_least must be a number, got {type(at_least).__name__}; 1% of the rows is 0.01")
+    if not 0 <= at_least <= 1:
+        raise InputError(f"at_least must lie between 0 and 1, got {at_least!r}; 1% of the rows is 0.01")
+    first, second = left._ready(), right._ready()
+    sides = Summary(first, left.source), Summary(second, right.source)  # as they are now: these are not updated
+    return replace(compare(first.settled, second.settled, float(at_least), level), summaries=sides)
+
+
 def common_ground(left: Summary, right: Summary) -> Ground:
     """Return the one encoding, and the samples in it, by which two summaries that were made apart are compared."""
     return brought_together(left._ready().settled, right._ready().settled)
+
+
+def counts_alike(summary: Summary) -> bool:
+    """Return whether the rows of a summary count in averages as they do in its profile."""
+    return summary._ready().settled.counts_alike
 
 
 def load(path: str | os.PathLike[str]) -> Summary:

@@ -88,7 +88,7 @@ class _Sides:
         blocks = {each.name: each for each in (*encoding.blocks, *encoding.aside)}
         batches = [pa.RecordBatch.from_struct_array(each.kept.table.to_struct_array().combine_chunks()) for each in states]
         profiles = None
-        if encoding.weight_column is None and states[0].profile is not None and states[1].profile is not None:
+        if all(each.counts_alike for each in states) and states[0].profile is not None and states[1].profile is not None:
             profiles = states[0].profile, states[1].profile
         found = []
         for name in columns:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from supersample._compiled import simplex
+from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Reals
 from supersample.kernels import Kernel
 from supersample.selection.pool import embedded, kernel_block
@@ -14,11 +15,16 @@ __all__ = ["prototype_weights"]
 
 #: No prototype has less than this share of an equal weight: each of them is to count.
 _LEAST = 0.1
-#: Of more prototypes the weights are equal: those that could be solved in time are hardly nearer (docs/decisions/033).
-_MOST = 2000
+#: More prototypes than this are solved in blocks, one after the other, so that no Gram matrix is larger; and so many times.
+_MOST_AT_ONCE, _SWEEPS = 2000, 2
+#: Products of coordinates that the kernel values of a sweep may take, counting each value as so many more: points that would
+#: take more have equal weights.
+_MOST_FOR_VALUES, _OVERHEAD = 2.5e10, 50
 #: More prototypes than this have a Gram matrix in float32.
 _MOST_EXACT = 1000
-#: Steps of the solver: at most, and products of numbers that all of them may take.
+#: Rows of kernel values between a block and all prototypes that are there at a time.
+_ROWS = 384
+#: Steps of the solver: at most, and products of numbers that all of them may take, for all blocks of a sweep.
 _MOST_STEPS, _MOST_PRODUCTS = 1000, 5e8
 #: They end early where what can still be gained is below this share of what was gained; looked at every so many steps.
 _ENOUGH, _LOOK = 0.0001, 25
@@ -30,22 +36,70 @@ def prototype_weights(kernel: Kernel, points: Floats, target: Target) -> Floats:
     """Return weights, at least a tenth of 1/M and summing to one, with a smaller MMD to the target than equal ones.
 
     They minimise w^T K w - 2 w^T z, z_j = E k(target, x_j), nearly: accelerated gradient steps from equal weights, as many as a
-    fixed number of operations allows. If the target is a sample of the data, weights that fit it closely may be worse for the
-    data; so they are also solved on each half of it, judged on the other half, and moved back towards equal weights as far as
-    that says (to equal ones, if nothing was gained there). O(M (B + M)), and the steps.
+    fixed number of operations allows. Of more than 2,000 points, blocks are solved one after the other, each with the weights
+    of the others as they are, and its own sum as it is: every block lowers the objective, and memory is that of one. If the
+    target is a sample of the data, weights that fit it closely may be worse for the data; so they are also solved on each half
+    of it, judged on the other half, and moved back towards equal weights as far as that says (to equal ones, if nothing was
+    gained there). O(M (B + M)), and the steps; more points than some seconds allow have equal weights.
     """
     size = points.shape[0]
     equal = np.full(size, 1.0 / size)
-    if size > _MOST:
+    if size > _MOST_AT_ONCE and float(size) ** 2 * (points.shape[1] + _OVERHEAD) > _MOST_FOR_VALUES:
         return equal
     parts = [target, *(() if target.complete else target.halves())]
-    targets = [embedded(kernel, points, part.points, part.weights) for part in parts]
-    problem = _Problem.of(kernel_block(kernel, points, points))
-    best = _descended(problem, targets[0])
-    if len(targets) > 1:
-        kept = np.mean([_kept(problem, equal, targets[fit], targets[judge]) for fit, judge in ((1, 2), (2, 1))])
+    goals = np.stack([embedded(kernel, points, part.points, part.weights) for part in parts])
+    found = _solved(kernel, points, goals)
+    best = found[0]
+    if len(parts) > 1:
+        kept = np.mean(_kept(kernel, points, goals, found))
         best = equal + kept * (best - equal)
     return np.asarray(best / best.sum())
+
+
+def _solved(kernel: Kernel, points: Floats, goals: Floats) -> Floats:
+    """Return weights with a low w^T K w - 2 w^T z for each goal z, block by block; with one block, at once."""
+    size = points.shape[0]
+    count = -(-size // _MOST_AT_ONCE)
+    found = np.full(goals.shape, 1.0 / size)
+    steps = int(min(_MOST_STEPS, max(1.0, _MOST_PRODUCTS / size / (size / count))))
+    for _ in range(_SWEEPS if count > 1 else 1):
+        for start in range(count):
+            block = slice(start, None, count)  # every so many: each block is spread over all of the data
+            own = found[:, block]
+            mass = own.shape[1] / size
+            others = found.copy()
+            others[:, block] = 0.0
+            pull = _pull(kernel, points[block], points, others) if count > 1 else 0.0
+            problem = _Problem.of(kernel_block(kernel, points[block], points[block]))
+            rest = (goals[:, block] - pull) / mass
+            for place, goal in enumerate(rest):
+                own[place] = mass * _descended(problem, goal, own[place] / mass, steps)
+    return found
+
+
+def _pull(kernel: Kernel, some: Floats, points: Floats, weights: Floats) -> Floats:
+    """Return sum_i weights_i k(x, x_i) at some points x, for each row of weights; memory is that of some rows of values."""
+    rows_of = kernel.against(some)
+    parts = map_blocks(lambda rows: weights[:, rows] @ rows_of(points[rows]), cut(points.shape[0], _ROWS))
+    return np.asarray(sum(parts[1:], parts[0]))
+
+
+def _kept(kernel: Kernel, points: Floats, goals: Floats, found: Floats) -> list[float]:
+    """Return how far to go from equal weights to those that fit one half of the sample, by the MMD to the other half.
+
+    goals: of the sample and its halves, and `found` the weights for each.
+    """
+    size = points.shape[0]
+    equal = np.full(size, 1.0 / size)
+    ways = found[1:] - equal
+    sums = np.concatenate(
+        [_pull(kernel, points[part], points, np.vstack([equal, ways])) for part in cut(size, _MOST_AT_ONCE)], axis=1
+    )
+    out = []
+    for way, through, judge in zip(ways, sums[1:], goals[:0:-1], strict=True):
+        length = float(way @ through)
+        out.append(float(np.clip((judge - sums[0]) @ way / length, 0.0, 1.0)) if length > 0 else 0.0)
+    return out
 
 
 @dataclass(frozen=True)
@@ -79,15 +133,10 @@ class _Problem:
         return float(weights @ (self.times(weights) - 2.0 * goal))
 
 
-def _kept(problem: _Problem, equal: Floats, fit: Floats, judge: Floats) -> float:
-    """Return how far to go from equal weights to those that fit one half of the sample, by the MMD to the other half."""
-    way = _descended(problem, fit) - equal
-    length = float(way @ problem.times(way))
-    return float(np.clip((judge - problem.means) @ way / length, 0.0, 1.0)) if length > 0 else 0.0
-
-
-def _descended(problem: _Problem, target: Floats) -> Floats:
+def _descended(problem: _Problem, target: Floats, start: Floats, steps: int) -> Floats:
     """Return weights with a low w^T K w - 2 w^T z, at least a tenth of equal ones, by accelerated projected gradient steps.
+
+    They are those at the start where nothing lower was found.
 
     Beck and Teboulle 2009; restarts of O'Donoghue and Candes 2015.
     """
@@ -96,12 +145,12 @@ def _descended(problem: _Problem, target: Floats) -> Floats:
     # With w = least / M + (1 - least) v, v is on the simplex.
     goal = (target - _LEAST * problem.means) / (1.0 - _LEAST) - problem.means
     if not problem.longest > 0:
-        return equal
-    held, steps = equal.copy(), int(min(_MOST_STEPS, max(1.0, _MOST_PRODUCTS / size**2)))
+        return start
+    held = equal + (start - equal) / (1.0 - _LEAST)
     simplex.descend(problem.centred, goal, problem.longest, steps, _LOOK, _ENOUGH, held)
     found = _LEAST * equal + (1.0 - _LEAST) * held
     goal = target - problem.means
-    return found if problem.objective(goal, found) < problem.objective(goal, equal) else equal
+    return found if problem.objective(goal, found) < problem.objective(goal, start) else start
 
 
 def _largest_eigenvalue(matrix: Reals) -> float:
