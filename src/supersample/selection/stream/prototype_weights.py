@@ -10,7 +10,7 @@ from supersample.kernels import Kernel
 from supersample.selection.pool import embedded, kernel_block
 from supersample.selection.stream.calibration import Target
 
-__all__ = ["prototype_weights"]
+__all__ = ["nearest_weights", "prototype_weights", "pulls_of"]
 
 #: No prototype has less than this share of an equal weight: each of them is to count.
 _LEAST = 0.1
@@ -35,15 +35,24 @@ def prototype_weights(kernel: Kernel, points: Floats, target: Target) -> Floats:
     that says (to equal ones, if nothing was gained there). O(M (B + M)), and the steps.
     """
     size = points.shape[0]
-    equal = np.full(size, 1.0 / size)
     if size > _MOST:
-        return equal
+        return np.full(size, 1.0 / size)
+    return nearest_weights(kernel_block(kernel, points, points), pulls_of(kernel, points, target))
+
+
+def pulls_of(kernel: Kernel, points: Floats, target: Target) -> tuple[Floats, ...]:
+    """Return E k(target, x) at each of the points; of a target that is a sample, also those of its two halves."""
     parts = [target, *(() if target.complete else target.halves())]
-    targets = [embedded(kernel, points, part.points, part.weights) for part in parts]
-    problem = _Problem.of(kernel_block(kernel, points, points))
-    best = _descended(problem, targets[0])
-    if len(targets) > 1:
-        kept = np.mean([_kept(problem, equal, targets[fit], targets[judge]) for fit, judge in ((1, 2), (2, 1))])
+    return tuple(embedded(kernel, points, part.points, part.weights) for part in parts)
+
+
+def nearest_weights(gram: Floats, pulls: tuple[Floats, ...]) -> Floats:
+    """Return the weights, given the Gram matrix, which is overwritten, and the pulls of the target and of any halves."""
+    equal = np.full(len(gram), 1.0 / len(gram))
+    problem = _Problem.of(gram)
+    best = _descended(problem, pulls[0])
+    if len(pulls) > 1:
+        kept = np.mean([_kept(problem, equal, pulls[fit], pulls[judge]) for fit, judge in ((1, 2), (2, 1))])
         best = equal + kept * (best - equal)
     return np.asarray(best / best.sum())
 
