@@ -319,7 +319,7 @@ def test_expectations_of_columns_leave_out_missing_values():
     assert ss.summarize(spans, prototypes=60).expect("span") == pytest.approx(29.5)
     with pytest.raises(InputTypeError, match=r"column of numbers, got 'when' of type timestamp\[s\].*to_pandas"):
         summary.expect("when")
-    with pytest.raises(InputError, match="weighting must be one of 'simplex', 'uniform', got ndarray"):
+    with pytest.raises(InputError, match="weighting must be one of 'simplex', 'uniform', 'profile', got ndarray"):
         summary.expect("x", weighting=np.ones(60))
 
 

@@ -14,6 +14,7 @@ from supersample.selection.stream.plan import Plan
 from supersample.summary import state as states
 from supersample.summary.depending import drained, factors_of, measures_of
 from supersample.summary.outcome import Outcome, outcome_of
+from supersample.summary.profile_weights import profile_weights
 from supersample.summary.row_store import held_points
 from supersample.summary.state import Running, State
 
@@ -88,7 +89,15 @@ class Snapshot:
 
     def weights(self, weighting: str) -> Floats:
         """Return the weights of the prototypes, by one of the schemes that `Summary.weights` explains."""
-        return equal_weights(self.outcome.prototypes.size) if weighting == "uniform" else self.outcome.weights.copy()
+        if weighting == "uniform":
+            return equal_weights(self.outcome.prototypes.size)
+        return (self._profile_weights if weighting == "profile" else self.outcome.weights).copy()
+
+    @cached_property
+    def _profile_weights(self) -> Floats:
+        positions = self.outcome.prototypes
+        rows, points = self.settled.kept.at(positions), held_points(self.settled.stream, positions)
+        return profile_weights(self.settled, rows, points, self.outcome.weights)
 
     def _rows(self, positions: Indices, **more: npt.NDArray[np.generic]) -> pa.Table:
         table = self.settled.kept.at(positions).append_column("_row", pa.array(positions))

@@ -40,7 +40,7 @@ from supersample.summary.state_file import restore, store
 
 __all__ = ["Summary", "common_ground", "compared_at", "counts_alike", "load", "load_from"]
 
-_WEIGHTINGS = ("simplex", "uniform")
+_WEIGHTINGS = ("simplex", "uniform", "profile")
 
 
 class Summary:
@@ -234,12 +234,14 @@ class Summary:
         parts = [encoding.points(conformed(options.rest(batch), schema)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
-    def weights(self, weighting: Literal["simplex", "uniform"] = "simplex") -> Floats:
+    def weights(self, weighting: Literal["simplex", "uniform", "profile"] = "simplex") -> Floats:
         """Return the weights of the prototypes in averages; they sum to one.
 
         "simplex": those that bring the prototypes nearest to the data, at least a tenth of 1 / M each; 1 / M where nothing
         else was nearer, and where the kernel values of so many would take too long (beyond some 20,000 prototypes in ten
-        columns). "uniform": 1 / M.
+        columns). "uniform": 1 / M. "profile": those under which numbers and categories of the kernel have the means,
+        and the shares below quantiles and of values, that all rows have by the profile, as nearly as weights can whose MMD is
+        no larger than that of equal ones. For rows without weights, and at most 2,000 prototypes.
         """
         return self._read().weights(choose(weighting, "weighting", _WEIGHTINGS))
 
@@ -247,7 +249,7 @@ class Summary:
         self,
         f: str | Callable[[pa.Table], npt.ArrayLike],
         *,
-        weighting: Literal["simplex", "uniform"] = "simplex",
+        weighting: Literal["simplex", "uniform", "profile"] = "simplex",
     ) -> Any:
         """Return the expectation of f over the data, as the weighted mean over the prototypes.
 

@@ -11,7 +11,7 @@ from supersample.kernels import Kernel
 from supersample.selection.pool import embedded, kernel_block
 from supersample.selection.stream.calibration import Target
 
-__all__ = ["prototype_weights"]
+__all__ = ["nearest_weights", "prototype_weights", "pulls_of"]
 
 #: No prototype has less than this share of an equal weight: each of them is to count.
 _LEAST = 0.1
@@ -43,37 +43,53 @@ def prototype_weights(kernel: Kernel, points: Floats, target: Target) -> Floats:
     gained there). O(M (B + M)), and the steps; more points than some seconds allow have equal weights.
     """
     size = points.shape[0]
-    equal = np.full(size, 1.0 / size)
-    if size > _MOST_AT_ONCE and float(size) ** 2 * (points.shape[1] + _OVERHEAD) > _MOST_FOR_VALUES:
-        return equal
+    if size <= _MOST_AT_ONCE:
+        return nearest_weights(kernel_block(kernel, points, points), pulls_of(kernel, points, target))
+    if float(size) ** 2 * (points.shape[1] + _OVERHEAD) > _MOST_FOR_VALUES:
+        return np.full(size, 1.0 / size)
+    goals = pulls_of(kernel, points, target)
+    found = _solved_by_blocks(kernel, points, goals)
+    ways = np.vstack([np.full(size, 1.0 / size), found[1:] - 1.0 / size])
+    sums = [_pull(kernel, points[part], points, ways) for part in cut(size, _MOST_AT_ONCE)]
+    return _moved_back(goals, found, np.concatenate(sums, axis=1))
+
+
+def pulls_of(kernel: Kernel, points: Floats, target: Target) -> Floats:
+    """Return E k(target, x) at each of the points; of a target that is a sample, also those of its two halves."""
     parts = [target, *(() if target.complete else target.halves())]
-    goals = np.stack([embedded(kernel, points, part.points, part.weights) for part in parts])
-    found = _solved(kernel, points, goals)
-    best = found[0]
-    if len(parts) > 1:
-        kept = np.mean(_kept(kernel, points, goals, found))
-        best = equal + kept * (best - equal)
-    return np.asarray(best / best.sum())
+    return np.stack([embedded(kernel, points, part.points, part.weights) for part in parts])
 
 
-def _solved(kernel: Kernel, points: Floats, goals: Floats) -> Floats:
-    """Return weights with a low w^T K w - 2 w^T z for each goal z, block by block; with one block, at once."""
+def nearest_weights(gram: Floats, goals: Floats) -> Floats:
+    """Return the weights, given the Gram matrix, which is overwritten, and the pulls of the target and of any halves."""
+    problem = _Problem.of(gram)
+    equal, steps = np.full(len(gram), 1.0 / len(gram)), _steps(len(gram), len(gram))
+    found = np.stack([_descended(problem, goal, equal, steps) for goal in goals])
+    # K times equal weights is the row means; the sums of a way are zero, so that centring does not change its length.
+    return _moved_back(goals, found, np.stack([problem.means, *(problem.times(way - equal) for way in found[1:])]))
+
+
+def _steps(size: int, block: int) -> int:
+    """Return how many steps are taken for each block."""
+    return int(min(_MOST_STEPS, max(1.0, _MOST_PRODUCTS / size / block)))
+
+
+def _solved_by_blocks(kernel: Kernel, points: Floats, goals: Floats) -> Floats:
+    """Return weights with a low w^T K w - 2 w^T z for each goal z, block by block."""
     size = points.shape[0]
     count = -(-size // _MOST_AT_ONCE)
     found = np.full(goals.shape, 1.0 / size)
-    steps = int(min(_MOST_STEPS, max(1.0, _MOST_PRODUCTS / size / (size / count))))
-    for _ in range(_SWEEPS if count > 1 else 1):
+    for _ in range(_SWEEPS):
         for start in range(count):
             block = slice(start, None, count)  # every so many: each block is spread over all of the data
             own = found[:, block]
             mass = own.shape[1] / size
             others = found.copy()
             others[:, block] = 0.0
-            pull = _pull(kernel, points[block], points, others) if count > 1 else 0.0
             problem = _Problem.of(kernel_block(kernel, points[block], points[block]))
-            rest = (goals[:, block] - pull) / mass
+            rest = (goals[:, block] - _pull(kernel, points[block], points, others)) / mass
             for place, goal in enumerate(rest):
-                own[place] = mass * _descended(problem, goal, own[place] / mass, steps)
+                own[place] = mass * _descended(problem, goal, own[place] / mass, _steps(size, own.shape[1]))
     return found
 
 
@@ -84,22 +100,20 @@ def _pull(kernel: Kernel, some: Floats, points: Floats, weights: Floats) -> Floa
     return np.asarray(sum(parts[1:], parts[0]))
 
 
-def _kept(kernel: Kernel, points: Floats, goals: Floats, found: Floats) -> list[float]:
-    """Return how far to go from equal weights to those that fit one half of the sample, by the MMD to the other half.
+def _moved_back(goals: Floats, found: Floats, sums: Floats) -> Floats:
+    """Return the first weights, moved towards equal ones as far as the fits to the halves of a sample say, by the other half.
 
-    goals: of the sample and its halves, and `found` the weights for each.
+    goals: of the sample and of any halves, and `found` the weights for each. sums: the products of K, or of K less its row
+    means, with equal weights and with the ways from these to the fits of the halves.
     """
-    size = points.shape[0]
-    equal = np.full(size, 1.0 / size)
-    ways = found[1:] - equal
-    sums = np.concatenate(
-        [_pull(kernel, points[part], points, np.vstack([equal, ways])) for part in cut(size, _MOST_AT_ONCE)], axis=1
-    )
-    out = []
-    for way, through, judge in zip(ways, sums[1:], goals[:0:-1], strict=True):
+    size = found.shape[1]
+    equal, kept = np.full(size, 1.0 / size), []
+    for fit, through, judge in zip(found[1:], sums[1:], goals[:0:-1], strict=True):
+        way = fit - equal
         length = float(way @ through)
-        out.append(float(np.clip((judge - sums[0]) @ way / length, 0.0, 1.0)) if length > 0 else 0.0)
-    return out
+        kept.append(float(np.clip((judge - sums[0]) @ way / length, 0.0, 1.0)) if length > 0 else 0.0)
+    best = equal + (np.mean(kept) if kept else 1.0) * (found[0] - equal)
+    return np.asarray(best / best.sum())
 
 
 @dataclass(frozen=True)
