@@ -181,7 +181,7 @@ def test_small_blocks_change_nothing(lying, monkeypatch):
 
     x = lying.put(rows())
     whole = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
-    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 900)
+    monkeypatch.setattr(blocks, "_MOST_ELEMENTS", 40_000)
     parts = ss.herd(x, 6, kernel=KERNEL), ss.mmd2(x, lying.put(rows(seed=3)), kernel=KERNEL)
     np.testing.assert_array_equal(lying.back(parts[0].indices), lying.back(whole[0].indices))
     assert parts[1] == pytest.approx(whole[1], abs=20 * lying.rounding)

@@ -49,9 +49,10 @@ class ExactResidualOnDevice(_Lying, ExactResidual):
 
     def __init__(self, space: ExactOnDevice, count: int) -> None:
         """Leave room for `count` points."""
+        factor = space.columns(count)  # what does not fit is refused before z is computed
         super().__init__(space, 0, clear=CLEAR if space.home.wide != space.home.single else _CLEAR_NARROW)
         self.home = space.home
-        self._factor: Any = space.columns(count)
+        self._factor: Any = factor
         self._root, self._halves, self._rows = (
             np.zeros((count, count)),
             np.empty(count),
