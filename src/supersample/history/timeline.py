@@ -14,6 +14,7 @@ import pyarrow as pa
 from supersample import profile as profiles
 from supersample._compiled import clock
 from supersample._random import Seed
+from supersample._threads import one_blas_thread
 from supersample._typing import Floats, Indices
 from supersample.history.alarm import Alarm
 from supersample.history.block import Block, add, empty
@@ -124,6 +125,7 @@ def init(rules: Rules, request: Request, schema: pa.Schema, maps: Maps) -> Timel
     return Timeline(rules, request, schema, maps, waves, ladder, start(rules, maps, waves), seed)
 
 
+@one_blas_thread()  # once for all blocks: they are small, and to change the number of threads for each takes time
 def update(state: Timeline, batch: pa.RecordBatch) -> Timeline:
     """Return the history after more rows with its schema; the given state does not change."""
     rules = state.rules
