@@ -84,6 +84,30 @@ def test_one_row_far_ahead_of_a_partition_does_not_move_the_clock(like):
     assert agreed.now == np.datetime64("2099-01-01", "s").astype(float)
 
 
+def daily(first, last):
+    """Return a row a day."""
+    return pa.table({"when": START + np.arange(first, last) * np.timedelta64(1, "D"), "value": np.arange(first, last) * 0.1})
+
+
+def test_small_frames_move_the_clock_together(like):
+    days = 30
+    first = state_of(new(like).update(daily(0, 1)))
+    state = init(first.rules, first.request, first.schema, first.maps)
+    for day in range(days):  # five rows a day, which alone are too few to move it
+        state = read_elsewhere(state, pa.concat_tables([daily(day, day + 1)] * 5))
+    assert state.now >= (START + np.timedelta64(days - 3, "D")).astype(float)
+    assert len(state.open) <= 3
+    assert state.n_seen == 5 * days
+
+
+def test_rows_of_a_frame_that_are_far_apart_are_not_far_ahead(like):
+    first = state_of(new(like).update(daily(0, 1)))
+    state = read_elsewhere(init(first.rules, first.request, first.schema, first.maps), daily(0, 100))
+    assert state.now == (START + np.timedelta64(99, "D")).astype(float)
+    assert state.n_ahead == 0
+    assert read_elsewhere(state, daily(100, 101)).now == (START + np.timedelta64(100, "D")).astype(float)
+
+
 def test_rows_without_a_time_go_to_the_block_of_the_clock(like):
     table = rows(0, 50)
     bare = table.slice(0, 30).set_column(0, "when", pa.nulls(30, pa.timestamp("s")))

@@ -69,10 +69,13 @@ def test_they_are_the_same_when_loaded(summary, tmp_path):
     np.testing.assert_array_equal(ss.load(tmp_path / "summary.ss").weights("profile"), summary.weights("profile"))
 
 
-@pytest.mark.parametrize("rows", [np.ones((60, 2)), np.arange(8.0)[:, None]], ids=["all alike", "all kept"])
-def test_rows_without_anything_to_gain_keep_equal_weights(rows):
-    summary = ss.summarize(rows, 8, 0, random_state=0)
-    np.testing.assert_allclose(summary.weights("profile"), np.full(len(summary.weights()), 1 / 8), atol=1e-9)
+@pytest.mark.parametrize(
+    ("rows", "size"), [(np.ones((60, 2)), 8), (np.arange(8.0)[:, None], 8), (np.repeat([1.0, 2.0], 50)[:, None], 100)],
+    ids=["all alike", "all kept", "all kept, with copies"],
+)  # fmt: skip
+def test_rows_without_anything_to_gain_keep_equal_weights(rows, size):
+    summary = ss.summarize(rows, size, 0, random_state=0)
+    np.testing.assert_allclose(summary.weights("profile"), np.full(size, 1 / size), atol=1e-9)
 
 
 def test_what_the_profile_does_not_count_is_refused(rows):

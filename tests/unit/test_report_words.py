@@ -74,6 +74,14 @@ def test_a_large_p_value_is_never_called_sameness():
     assert "does not show that the two are alike" in meaning
 
 
+def test_a_level_that_is_not_the_usual_one_stands_beside_the_verdict():
+    verdict, meaning = words.verdict(0.0087, [], [], 3, 0.001)
+    assert verdict == "No difference found (p = 0.0087, at the 0.001 level)."
+    assert "which is not rare at this level" in meaning
+    assert words.verdict(0.2, ["a"], [], 3, 0.3)[0] == "The two differ (p = 0.2, at the 0.3 level)."
+    assert "level" not in "".join(words.verdict(0.2, [], [], 3))
+
+
 def test_a_small_p_value_names_the_columns_and_is_never_zero():
     verdict, meaning = words.verdict(0.0, ["a", "b", "c"], [], 5)
     assert verdict == "The two differ (p < 0.0001)."

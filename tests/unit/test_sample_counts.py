@@ -74,6 +74,13 @@ def test_equal_weights_change_no_share_and_no_number_of_rows():
     assert compare_shares(missing[0], N, missing[1], N) < 1e-4
 
 
+def test_columns_that_are_not_tested_are_not_copied_as_often_as_rows_count():
+    tables = [made(seed).append_column("picture", pa.array([f"{seed} {place}" for place in range(N)])) for seed in (9, 10)]
+    left = ss.summarize(tables[0], 10, 0, weight="weight", types={"picture": "ignore"}, random_state=0)
+    profiles = counts_of(left, ss.summarize(tables[1], like=left, random_state=1)).profiles
+    assert [{column.name for column in each.columns} for each in profiles] == [{"gap", "kind", "group", "calm"}] * 2
+
+
 def test_values_that_are_too_rare_to_be_shown_are_not_shown_by_their_weight():
     # Twelve rows of weight 100 have a text; it is not to be shown, since there are fewer than 20 of them.
     def table(seed, secret):

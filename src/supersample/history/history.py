@@ -50,9 +50,9 @@ class History:
     Rows come in batches, in the order of their time or late. Blocks of `every` are closed once the clock, the latest time
     seen, is `lateness` past their end; then the lookout compares the latest blocks with those before them, for every boundary.
     After an alarm, what came since the change is what further blocks are compared with. Old blocks are joined to hours, days
-    and months (of rows, and of times that are numbers: to twice their length, at most eight of each), never across a change,
-    so that memory grows with the logarithm of time, and with months. Thread-safe: updates are serialised, and every reading is
-    of one moment.
+    and months (of rows, and of times that are numbers: to twice their length, at most eight of each), never across a change
+    and, with a season, not before two seasons: memory grows with the logarithm of time, and with months. Thread-safe: updates
+    are serialised, and every reading is of one moment.
 
     time: the column that says when rows happened: dates and times, text that holds them, or numbers; None counts rows.
     every: the span of a block: a duration ("15m", "1h", "1d"), or a number of rows, or of the unit of the time column.

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from supersample._compiled.clock import AGREEING
+from supersample._compiled.clock import AGREEING, MEMORY, STEPS
 from supersample.embedding import moments
 from supersample.errors import MismatchError
 from supersample.history.alarm import Alarm
@@ -69,7 +69,7 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
     every, rules = state.rules.every, state.rules
     known, edge = bool(state.counts[2]), int(state.counts[0])
     numbers = sorted(set(found) - {UNTIMED})
-    now, n_ahead = _clock_after(state, found, numbers)
+    now, usual, n_ahead = _clock_after(state, found, numbers)
     if numbers and not known:
         state = dated(state, now)
     blocks, untimed = {number: found[number] for number in numbers}, found.get(UNTIMED)
@@ -88,7 +88,7 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
         opened[number] = Open(own if held is None else joined([drained(state, number, held).block, own]))
     n_rows, n_untimed = sum(each.n_seen for each in blocks.values()), 0 if untimed is None else untimed.n_seen
     places, counts = state.places.copy(), state.counts.copy()
-    places[0] = now
+    places[0], places[4] = now, usual
     counts[2:] += np.array([n_rows - n_untimed, n_ahead, n_untimed])
     state = replace(
         state, open=opened, places=places, counts=counts, n_seen=state.n_seen + n_rows, n_late=state.n_late + late
@@ -100,20 +100,28 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
     return closed_before(state, first, int(counts[0])) if counts[0] > first else state
 
 
-def _clock_after(state: Timeline, found: Mapping[int, Block], numbers: Sequence[int]) -> tuple[float, int]:
-    """Return the clock after blocks, in the order of time, and how many rows are so far ahead that they did not move it.
+def _clock_after(state: Timeline, found: Mapping[int, Block], numbers: Sequence[int]) -> tuple[float, float, int]:
+    """Return the clock and its usual steps after blocks, and how many rows are so far ahead that they did not move it.
 
-    As for rows one by one, it moves far ahead only where enough rows agree.
+    As for rows one by one, it moves far ahead only where enough rows agree, those of earlier frames among them, and what is
+    far follows from the steps so far; a block counts as rows that are equally far apart.
     """
-    every, reach = state.rules.every, max(state.rules.reach, float(state.places[4]))
-    left = sum(found[number].n_seen for number in numbers)
-    now = state.now if state.counts[2] or not numbers else numbers[0] * every
+    every, now, usual = state.rules.every, state.now, float(state.places[4])
+    sizes = {number: held.block.n_seen + held.n_waiting for number, held in state.open.items() if number * every > now}
     for number in numbers:
-        if number * every - now > reach and left < AGREEING:
-            return now, left
-        now = max(now, number * every)
-        left -= found[number].n_seen
-    return now, 0
+        sizes[number] = sizes.get(number, 0) + found[number].n_seen
+    order = sorted(sizes)
+    if not state.counts[2] and order:
+        now = order[0] * every
+    left = sum(sizes.values())
+    for place, number in enumerate(order):
+        if number * every - now > max(state.rules.reach, usual) and left < AGREEING:
+            return now, usual, sum(found[each].n_seen for each in order[place:] if each in found)
+        after = max(now, number * every)
+        usual += (STEPS * (after - now) / sizes[number] - usual) * (1.0 - (1.0 - 1.0 / MEMORY) ** sizes[number])
+        now = after
+        left -= sizes[number]
+    return now, usual, 0
 
 
 def _overlapping(blocks: Sequence[Block]) -> list[Block]:

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 
 from supersample._text import amount
-from supersample.summary.comparison import MOST_PAIRS, nothing_found
+from supersample.summary.comparison import MOST_PAIRS, level_in_words, nothing_found
 from supersample.summary.outcome import said_error
 
 __all__ = [
@@ -25,6 +25,9 @@ __all__ = [
     "times",
     "verdict",
 ]
+
+#: The level that is not named beside a verdict.
+_USUAL = 0.05
 
 
 def count(number: int, noun: str = "", plural: str | None = None) -> str:
@@ -137,7 +140,7 @@ def verdict(
     changed: list[str],
     pairs: list[str],
     n_columns: int,
-    level: float = 0.05,
+    level: float = _USUAL,
     *,
     at_least: float = 0.0,
     smaller: Sequence[str] = (),
@@ -149,16 +152,18 @@ def verdict(
     """
     less = f" Columns that differ clearly, but by less: {listed(list(smaller))}." if smaller else ""
     p = f"p {probability(pvalue)}" if pvalue < 0.0001 else f"p = {probability(pvalue)}"
+    if level != _USUAL:
+        p += f", at the {level_in_words(level)} level"
     often = f"in up to {percent(pvalue)} of comparisons" if pvalue >= 0.0001 else "in fewer than 1 of 10,000 comparisons"
     if pvalue > level and at_least > 0:
         said = f"No difference of at least {amount(at_least)} found{f' ({p})' if counts else ''}."
         return said, f"{limit(at_least)}{'' if counts else ' No test found so much, so there is no p-value.'}{less}"
     if pvalue > level:
+        so = "so chance can explain what is seen here" if pvalue > _USUAL else "which is not rare at this level"
         return (
             f"No difference found ({p}).",
-            f"Two samples of one population would look at least this different {often}, so chance can "
-            "explain what is seen here. That does not show that the two are alike: a small change, or one in a column that "
-            "was left out, may have gone unseen.",
+            f"Two samples of one population would look at least this different {often}, {so}. That does not show that the two "
+            "are alike: a small change, or one in a column that was left out, may have gone unseen.",
         )
     where = ""
     if changed and n_columns > 1:

@@ -69,6 +69,8 @@ def profile_weights(state: Running, rows: pa.Table, points: Floats, nearest: Flo
     # MMD^2 along the way is a square in the part that is gone; `within` has room and `beyond` has none.
     way = beyond - within
     bend, slope = square(way, way), square(within, way) - float(way @ pulls[0])
+    if not bend > 0.0:  # they are the same
+        return within
     part = (np.sqrt(max(slope**2 + bend * max(room(within), 0.0), 0.0)) - slope) / bend
     return np.asarray(within + min(max(part, 0.0), 1.0) * way)
 

@@ -20,6 +20,8 @@ __all__ = ["SampleCounts", "sample_counts"]
 _TIMES = 16
 #: Values of rows that weigh too little to be counted are counted once, up to so many.
 _LIGHT = 16
+#: Rows that are counted at a time.
+_ROWS = 4096
 _TINY = 1e-300
 
 
@@ -82,13 +84,18 @@ class SampleCounts(NamedTuple):
 def sample_counts(state: Running, held: Stream) -> SampleCounts:
     """Return the counts of the background sample of a state, given its drained stream."""
     shares = held.background.shares()
-    rows = state.kept.at(held.background.rows.positions)
+    tested = {block.name for block in (*state.encoding.blocks, *state.encoding.aside)}
+    tested |= {note.name for note in state.encoding.notes if note.kind == "constant"}
+    plans = [plan for plan in column_plans(state.encoding, state.schema) if plan.name in tested]
+    rows = state.kept.at(held.background.rows.positions).select([plan.name for plan in plans])
     times = 1 if np.ptp(shares) == 0 else _TIMES
     ends = np.floor(np.cumsum(shares) * times * shares.size + 0.5).astype(np.int64)
     repeats = np.diff(ends, prepend=0)
-    found = profiles.init(column_plans(state.encoding, state.schema))
-    for batch in rows.take(pa.array(np.repeat(np.arange(shares.size), repeats))).combine_chunks().to_batches():
-        found = profiles.update(found, batch)
+    places = np.repeat(np.arange(shares.size), repeats)
+    found = profiles.init(plans)
+    for start in range(0, places.size, _ROWS):
+        for batch in rows.take(pa.array(places[start : start + _ROWS])).combine_chunks().to_batches():
+            found = profiles.update(found, batch)
     found = _with_light_values(found, rows.filter(pa.array(repeats == 0)))
     return SampleCounts(found, shares, int(ends[-1]), int(repeats.max(initial=1)))
 
