@@ -105,7 +105,7 @@ def test_single_jobs_use_supported_pythons():
     assert used["test.yml", "lowest"] == [pythons()[0]]
     assert used["test.yml", "exchange"] == [pythons()[0], pythons()[-1]]
     assert {version for each in used.values() for version in each} <= set(pythons())
-    assert len(used) == 5
+    assert len(used) == 7
 
 
 def test_every_supported_python_has_a_lock_file():
@@ -168,7 +168,7 @@ def test_make_targets_that_are_named_exist():
     named, there = targets_named(), targets_of(read(ROOT / "Makefile"))
     assert [f"make {target} in {name}" for target, name in named if target not in there] == []
     assert {target for target, name in named if name == "test.yml"} == {
-        "lint", "suite", "environment", "test-lowest", "test-once", "docs", "dist",
+        "lint", "suite", "environment", "test-lowest", "test-once", "test-arrays", "test-s3", "docs", "dist",
     }  # fmt: skip
     assert {"dist"} == {target for target, name in named if name == "release.yml"}
     assert {target for target, name in named if name == "CONTRIBUTING.md"} >= {"test", "lock", "dist", "level", "fuzz", "soak"}

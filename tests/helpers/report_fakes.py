@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from functools import reduce
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,7 @@ class Comparison:
     pairs: tuple[PairChange, ...] = ()
     notes: tuple[Note, ...] = ()
     at_least: float = 0.0
+    level: float = 0.05
     n_counting: int = 1
     kernel: Any = field(default_factory=lambda: ss.kernels.Gaussian(1.5))
     effective_rows: tuple[float, float] | None = (1_000.0, 900.0)
@@ -42,6 +44,9 @@ class Comparison:
 
     def corrected_in_words(self) -> tuple[str, ...]:
         return ("count as fewer",) if max(self.dependence) > 1.0 else ()
+
+    def rejects(self, level: float) -> bool:
+        return self.pvalue <= level
 
     def smaller_in_words(self) -> list[str]:
         return []
@@ -86,6 +91,11 @@ class Fake:
         kinds = {each.name: each.kind for each in self.columns}
         plans = [ColumnPlan(each.name, each.type, kinds[each.name]) for each in rows.schema]
         return reduce(profiles.update, rows.to_batches(), profiles.init(plans)).columns
+
+    def _ready(self) -> Any:
+        """Return what says whether all rows count alike."""
+        counted = all(column.kind != "weight" for column in self.columns)
+        return SimpleNamespace(settled=SimpleNamespace(counts_alike=counted))
 
     def bound(self, delta: float = 0.05) -> float:
         return 0.31

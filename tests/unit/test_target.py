@@ -242,6 +242,16 @@ def test_rows_chosen_before_are_not_chosen_again(target, size, n):
     assert not np.isin(found.prototype_indices_, np.arange(40)).any()
 
 
+@pytest.mark.parametrize("target", [None, POOL[20:80]])
+def test_copies_of_rows_chosen_before_take_no_place(target):
+    """Hundreds of copies of each included row come beside sixty others: all that are asked for are found among these."""
+    pool = np.random.default_rng(3).permutation(np.concatenate([np.repeat(POOL[:20], 400, axis=0), POOL[20:80]]))
+    for size in (10, 60):
+        found = sampler(size, target=target, include=POOL[:20]).fit(pool)
+        assert len(np.unique(found.prototypes_, axis=0)) == size
+        assert not {*map(tuple, found.prototypes_)} & {*map(tuple, POOL[:20])}
+
+
 def test_criticisms_are_found_where_the_target_holds_rows_chosen_before():
     pool = POOL[:900]
     found = sampler(10, target=None, n_criticisms=3, include=pool[:40]).fit(pool)
@@ -253,7 +263,7 @@ def test_criticisms_are_found_where_the_target_holds_rows_chosen_before():
 
 @pytest.mark.parametrize("options", [{}, {"n_criticisms": 2}, {"n_criticisms": 2, "regularizer": "logdet"}])
 def test_where_no_row_is_left_it_is_said(options):
-    for pool, more in ((POOL[:40], {}), (POOL[:90], {"min_distance": 1e3})):
+    for pool, more in ((POOL[:40], {}), (POOL[:90], {"min_distance": 1e3}), (POOL[:40], {"min_distance": 0.1})):
         found = sampler(5, target=None, include=POOL[:40], **more, **options).fit(pool)
         with pytest.raises(InputError, match=rf"nothing to select from: the rows kept of the {len(pool)} seen are all"):
             _ = found.prototypes_

@@ -290,8 +290,8 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
             if home is None:
                 free = rows
                 if self.min_distance is not None and chosen.size:
-                    wide = points.astype(np.float64, copy=False)
-                    free = rows[far_from(wide[rows], wide[chosen], self.min_distance)]
+                    mine, others = (points[each].astype(np.float64, copy=False) for each in (rows, chosen))
+                    free = rows[far_from(mine, others, self.min_distance)]
                     own["target"] = points[rows]  # rows too near to those of other classes still count as rows of their class
                 return rows[:0] if free.size == 0 else free[type(self)(**own).fit(points[free]).prototype_indices_]
             found = type(self)(**own).fit(home.xp.take(points, home.array(rows), axis=0))

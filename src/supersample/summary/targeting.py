@@ -1,6 +1,6 @@
 """The start of a summary that is to match a target: its encoding, maps and rows are the target's."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -71,12 +71,12 @@ def _read_target(given: Source, request: Request, target: Any, read: Reader) -> 
     options = request.options
     chosen = options.check(options.kept(given.schema))
     aside = {options.weight, options.label, *options.redact}
+    wanted = [name for name, share in chosen.items() if share > 0.0 and name not in aside]
     try:
-        opened = _opened(given, request, target)
+        opened = _opened(request, target, wanted)
     except SupersampleError as error:
         told = str(error)
         raise type(error)(told if told.startswith("target") else f"target: {told}") from error
-    wanted = [name for name, share in chosen.items() if share > 0.0 and name not in aside]
     names = [name for name in opened.schema.names if name in wanted]
     lacking = [] if options.columns is None else [name for name in wanted if name not in names]
     if names and lacking:
@@ -106,7 +106,8 @@ def _read_target(given: Source, request: Request, target: Any, read: Reader) -> 
             raise type(error)(f"target: {error}") from error
 
 
-def _opened(given: Source, request: Request, target: Any) -> Source:
+def _opened(request: Request, target: Any, wanted: Sequence[str]) -> Source:
+    """Return the rows of the target; those of a measure have the columns that are wanted."""
     if isinstance(target, MeanEmbedding):
         raise InputTypeError(
             "target must have rows, got a MeanEmbedding, which has none; pass the rows that it was made of, a Summary of them, "
@@ -115,16 +116,12 @@ def _opened(given: Source, request: Request, target: Any) -> Source:
     if not isinstance(target, Measure):
         return open_source(target)
     points = _points_of(target, request)
-    options = request.options
-    aside = {options.weight, options.label, *options.redact}
-    names = [name for name in given.schema.names if name not in aside]
-    if options.columns is not None:
-        names = [name for name in names if name in options.columns]
-    if len(names) != points.shape[1]:
+    if len(wanted) != points.shape[1]:
         raise MismatchError(
-            f"target is a {target!r}, and the source has {len(names)} columns to match, {names[:8]}; name as many with columns="
+            f"target is a {target!r}, and the source has {len(wanted)} columns to match, {wanted[:8]}; name as many with "
+            f"columns="
         )
-    return open_source(pa.table(dict(zip(names, points.T, strict=True))))
+    return open_source(pa.table(dict(zip(wanted, points.T, strict=True))))
 
 
 def _points_of(target: Measure, request: Request) -> Floats:

@@ -313,6 +313,7 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
     depending = None if state.dependence is None else dependence.update(state.dependence, chunk.features, rows)
     singles, norms = chunk.features.astype(np.float32, copy=False), chunk.norms.astype(np.float32)
     sums, n_used = state.moments, state.n_used
+    free = None if len(state.before) == 0 else ~rows.among(state.before)
     start = 0
     while start < len(rows):
         recent = n_used if state.decay is None else int(min(n_used, sums.effective_rows))
@@ -320,15 +321,18 @@ def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:
         part = slice(start, stop)
         block = rows.take(part)
         sums = moments.update(sums, chunk.features[part], block.weights, norms=chunk.norms[part])
-        start += reservoir.fill(block, singles[part])
         n_used += len(block)
-        if start < stop:
+        own = part if free is None else start + np.flatnonzero(free[part])
+        filled = reservoir.fill(rows.take(own), singles[own])
+        left = slice(start + filled, stop) if isinstance(own, slice) else own[filled:]
+        rest = rows.take(left)
+        if len(rest):
             offered = reservoir.offer(
-                rows.take(slice(start, stop)), singles[start:stop], norms[start:stop], state.goal(sums.mean()), n_used,
+                rest, singles[left], norms[left], state.goal(sums.mean()), n_used,
                 use_tree=settings.use_tree, seed=seed, keep_dropped=settings.n_held_criticisms > 0,
             )  # fmt: skip
             if offered.dropped is not None:
-                _criticise(state, offered, rows.take(slice(start, stop)), singles[start:stop])
+                _criticise(state, offered, rest, singles[left])
         start = stop
     low = rare.update(state.rare, rows, chunk.features, sums.mean(), n_used, state.fixed_plan.feature_map)
     return replace(

@@ -253,7 +253,7 @@ def _row_bytes(state: StreamOnDevice) -> int:
 def _require_room(state: StreamOnDevice, most: int, n_rows: int) -> None:
     """Refuse rows whose blocks do not fit beside what is held now, before the first of them is taken in."""
     size = min(n_rows, _size(state, most, state.n_used + n_rows, state.sums))
-    remedy = "free some, or pass rows in smaller batches"
+    remedy = "free some, or ask for fewer features or prototypes"
     require_room(state.home, size * _row_bytes(state), f"a block of {size:,} rows of SuperSampler", remedy)
 
 
@@ -261,7 +261,7 @@ def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnD
     """Take in the rows that wait, block by block; the features of a block are computed while the one before is decided."""
     home, waiting, count = state.home, state.waiting, state.waiting.positions.size
     times, most = _Times(state), _most_rows(state)
-    if count:
+    if count >= (_size(state, most, state.n_used, state.sums) if whole_only else 1):
         _require_room(state, most, count)
     held = state.held.copy(home)
     sums, held_out, n_used, base = state.sums, state.held_out, state.n_used, state.base

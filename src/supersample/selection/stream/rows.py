@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from supersample._checks import MOST_EXPONENT, require, within
 from supersample._stored import FLOATS, INDICES, stored
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats, Indices, Mask
 from supersample.embedding.moments import ScaledWeight, ScaledWeights
 
 __all__ = ["Rows"]
@@ -44,7 +44,11 @@ class Rows:
 
     def without(self, points: Floats) -> "Rows":
         """Return the rows that equal none of some points."""
-        return self.take(np.flatnonzero(~np.isin(_as_items(self.points), _as_items(points)))) if len(points) else self
+        return self.take(np.flatnonzero(~self.among(points))) if len(points) else self
+
+    def among(self, points: Floats) -> Mask:
+        """Return which rows equal one of some points."""
+        return np.asarray(np.isin(_as_items(self.points), _as_items(points)))
 
     def shifted(self, by: int) -> "Rows":
         """Return the rows as if they stood `by` places later in the stream."""

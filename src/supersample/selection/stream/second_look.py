@@ -78,8 +78,7 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     count, plan = state.settings.n_held_criticisms, state.fixed_plan
     sample = state.background.rows if state.near is None else _like_target(state.near, state.settings.n_background)
     goal = sample.take(slice(0, len(target.weights)))
-    if len(state.before):
-        rows, more, sample = _not_chosen_before(state, rows, more, sample)
+    sample = sample.without(state.before)
     few, others = len(rows) <= FEW, Rows.joined(more, sample)
     if _starts_anew(state) and len(sample) >= len(rows):
         others = Rows.joined(rows, others)
@@ -110,13 +109,6 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
         return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), there, exact=True)
     witness = pull - embedded(plan.kernel, pool.points, prototypes.points, np.full(len(chosen), 1.0 / len(chosen)))
     return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), there, exact=True)
-
-
-def _not_chosen_before(state: Stream, *groups: Rows) -> list[Rows]:
-    """Return rows without those that are points chosen before; the first group is filled up from the last one."""
-    held, *others = (rows.without(state.before) for rows in groups)
-    spare = np.flatnonzero(~np.isin(others[-1].positions, held.positions))
-    return [Rows.joined(held, others[-1].take(spare[: state.settings.n_prototypes - len(held)])), *others]
 
 
 def _pull_within(kernel: Kernel, target: Target, pull: Floats, places: Indices | None) -> Floats:

@@ -32,6 +32,8 @@ def spaced(kernel: Kernel, points: Floats, pull: Callable[[int], Floats], size: 
     from the ones taken; then each in turn is moved to the best place that the others leave open. Fewer are returned where no
     place is open any more. Distances are Euclidean, in the units of the points. O(P d) for each step.
     """
+    if len(points) == 0:
+        return np.empty(0, dtype=np.int64)
     room, rows_of = _Room(points, least), kernel.against(points)
     sums, crowd = np.zeros(len(points)), np.zeros(len(points), dtype=np.int64)
     for each in before:
