@@ -4,6 +4,7 @@ import json
 import os
 import time
 
+import pyarrow as pa
 import pytest
 
 from live_rows import rows
@@ -12,7 +13,7 @@ from supersample.errors import InputError
 from supersample.live.batch import Batch, UnavailableError, Unread
 from supersample.live.decoding import DecodingError
 from supersample.live.settings import Limits, SourceSettings, StreamSettings
-from supersample.live.sources import SOURCES, Context, source_of
+from supersample.live.sources import SOURCES, Context, folder, source_of
 from supersample.live.sources.lines import Lines
 
 
@@ -140,6 +141,42 @@ def test_files_that_appear_in_a_folder_are_read_once(fed, tmp_path, name, form):
         wait(service, lambda stream: len(stream.ledger.aside()) == 1)
         assert "changed after it was read" in service.service.streams["rides"].ledger.aside()[0]["reason"]
         assert service.service.streams["rides"].history.n_seen == 25_010
+
+
+class Whole:
+    """Decoders that return a row for each line."""
+
+    def decode(self, body, *_):
+        return pa.table({"line": body.splitlines()})
+
+
+def test_a_file_that_changes_after_it_was_read_in_part_is_not_read_from_its_start(tmp_path, monkeypatch):
+    """Its rows would be counted twice: those of the first batch are durable, and the change gives all of them new ids."""
+    monkeypatch.setattr(folder, "_ROWS", 2)
+    path, earlier = tmp_path / "b.ndjson", tmp_path / "a.ndjson"
+    path.write_bytes(b"1\n2\n3\n")
+
+    def resumed(position):
+        context = Context("folder", Whole(), Limits(), lambda: None)
+        return source_of(SourceSettings("folder", "folder", {"path": str(tmp_path), "settle": 0.0}), context).steps(position)
+
+    first = next(resumed(None))
+    assert first.table.num_rows == 2
+    earlier.write_bytes(b"0\n")
+    rest = resumed(first.position)
+    assert [next(rest).table["line"].to_pylist() for _ in range(2)] == [[b"3"], [b"0"]]  # nothing comes between
+    append(path, b"4\n")
+    changed, other = (step for step, _ in zip(resumed(first.position), range(2), strict=False))
+    assert changed.reason == "b.ndjson changed after its first 2 rows were read; write new rows to a new file"
+    assert other.table["line"].to_pylist() == [b"0"]
+    (last,) = (step for step, _ in zip(resumed(other.position), range(1), strict=False))
+    assert last is None
+    os.utime(path, (2**33, 2**33))  # it is still being written
+    waiting = resumed(first.position)
+    other = next(waiting)
+    assert other.table["line"].to_pylist() == [b"0"]
+    os.utime(path, (2, 2))
+    assert "changed after it was read" in next(resumed(other.position)).reason
 
 
 def test_files_that_are_gone_are_forgotten_once_another_one_is_read(fed, tmp_path):
