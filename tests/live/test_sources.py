@@ -3,14 +3,16 @@
 import json
 import os
 import time
+from itertools import takewhile
 
 import pyarrow as pa
+import pyarrow.json
 import pytest
 
 from live_rows import rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
-from supersample.live.batch import Batch, UnavailableError, Unread
+from supersample.live.batch import Batch, RefusedError, UnavailableError, Unread
 from supersample.live.decoding import DecodingError
 from supersample.live.settings import Limits, SourceSettings, StreamSettings
 from supersample.live.sources import SOURCES, Context, folder, source_of
@@ -80,6 +82,27 @@ def test_a_file_of_csv_keeps_its_header(fed, tmp_path):
     append(path, lines(1, form="csv").split(b"\n", 1)[1])
     with fed("files", path=str(path)) as service:
         wait(service, seen(20))
+
+
+def test_a_position_holds_no_text_of_a_file(tmp_path):
+    """Without a header, the first line of a CSV file is a row, of which columns may be dropped."""
+    path = tmp_path / "app.csv"
+    path.write_bytes(b"secret,1\na,2\n")
+
+    def bodies(position):
+        context = Context("files", Whole(), Limits(), lambda: None)
+        steps = source_of(SourceSettings("files", "files", {"path": str(path)}), context).steps(position)
+        return [(step.table["line"].to_pylist(), step.position) for step in takewhile(lambda step: step is not None, steps)]
+
+    ((first, position),) = bodies(None)
+    assert first == [b"secret,1", b"a,2"]
+    assert "secret" not in json.dumps(position)
+    append(path, b"b,3\n")
+    earlier = {"app.csv": position["app.csv"] | {"header": "secret,1\n"}}  # as versions before this one wrote it
+    for each in (position, earlier):
+        ((more, after),) = bodies(json.loads(json.dumps(each)))
+        assert more == [b"secret,1", b"b,3"]
+        assert "secret" not in json.dumps(after)
 
 
 def test_a_file_that_is_rotated_is_read_to_its_end_and_the_new_one_from_its_start(fed, tmp_path):
@@ -274,7 +297,7 @@ def cut(content):
     parsers = Parsers()
     found = Lines("ndjson", Context("files", parsers, Limits(), lambda: None))
     found.add(content)
-    steps = list(found.batches(lambda: f"at {found.done}", lambda done: done))
+    steps = list(found.batches("at {}".format, lambda done: done))
     assert not found.has_rows
     return [each.table if isinstance(each, Batch) else each.content for each in steps], steps, parsers.asked
 
@@ -285,6 +308,72 @@ def test_a_bad_line_costs_no_other_line():
     assert [number for each in found if isinstance(each, list) for number in each] == [1, 2, 4, 5, 6]
     assert [each.id for each in steps] == [f"at {each.position}" for each in [Unread("", "", position=0), *steps[:-1]]]
     assert steps[-1].position == 14
+
+
+@pytest.mark.parametrize("period", [2, 100])
+def test_many_bad_lines_cost_no_other_line_however_they_come(period):
+    content = [b"bad\n" if number % period == 1 else b"%d\n" % number for number in range(20 * period)]
+    found, _, asked = cut(b"".join(content * 5))
+    assert [each for each in found if isinstance(each, bytes)] == [b"bad\n"] * 100
+    assert sum(len(each) for each in found if isinstance(each, list)) == 100 * (period - 1)
+    assert asked < 2_000
+
+
+def test_attempts_to_find_bad_lines_have_an_end():
+    found, _, asked = cut(b"bad\n1\n" * 50_000)
+    assert sum(each.count(b"bad\n") for each in found if isinstance(each, bytes)) == 50_000
+    assert sum(len(each) for each in found if isinstance(each, list)) > 900
+    assert asked < 4_100
+
+
+class Here:
+    """Decoders that read NDJSON in this process."""
+
+    def decode(self, body, *_):
+        return pyarrow.json.read_json(pa.BufferReader(body))
+
+
+def test_a_line_that_can_be_read_and_not_used_costs_no_other_line(opened):
+    stream = opened()
+    stream.start()
+    content = [b'{"when": "2026-03-02T00:00:%02d", "x": 1.5}\n' % (number // 2) for number in range(100)]
+    found = Lines("ndjson", Context("files", Here(), Limits(), stream.schema))
+    for bad in ((), (7, 50)):
+        for number in bad:
+            content[number] = content[number].replace(b"}", b', "new": 1}')
+        found.add(b"".join(content))
+        (batch,) = found.batches("at {}".format, lambda done: done)
+        done = stream.take(batch)
+        if not bad:
+            assert done.result(60).rows == 100
+            continue
+        with pytest.raises(RefusedError, match="new"):
+            done.result(60)
+    assert stream.history.n_seen == 100 + 98
+    places = [found.done - sum(map(len, content[number:])) for number in (7, 50)]
+    assert [each["id"] for each in stream.ledger.aside()[::-1]] == [f"at {place}" for place in places]
+    assert stream.ledger.positions() == {"files": found.done}
+
+
+def test_rows_of_which_none_can_be_used_are_not_tried_one_by_one(opened):
+    stream = opened()
+    stream.start()
+    stream.take(Batch("good", rows(0))).result(60)
+    tried = []
+
+    def parts(start, end):
+        tried.append(end - start)
+        middle = (start + end) // 2
+        return [batch(start, middle), batch(middle, end)]
+
+    def batch(start, end):
+        table = pa.table({"other": [1.0] * (end - start)})
+        return Batch(f"{start}-{end}", table, "files", end, parts=(lambda: parts(start, end)) if end - start > 1 else None)
+
+    with pytest.raises(RefusedError):
+        stream.take(batch(0, 10_000)).result(60)
+    assert len(tried) < 64
+    assert stream.ledger.positions() == {"files": 10_000}
 
 
 def test_what_is_not_of_the_format_at_all_is_not_tried_line_by_line():
@@ -308,9 +397,9 @@ def test_lines_that_cannot_be_decoded_at_the_moment_stay():
     found = Lines("csv", Context("stdin", Decoders(), Limits(), lambda: None))
     found.add(b"x\n1\n2\n3")
     with pytest.raises(UnavailableError):
-        next(found.batches(lambda: "first"))
+        next(found.batches(str))
     assert found.done == len(b"x\n")
-    (batch,) = found.batches(lambda: "first")
+    (batch,) = found.batches(str)
     assert batch.table == b"x\n1\n2\n"
     assert not found.has_rows
 

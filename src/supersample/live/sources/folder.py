@@ -29,9 +29,9 @@ class Folder:
     """Files of a folder, in the order of their names; a new one is read when it has not changed for `settle` seconds.
 
     The position holds the names of files that were read, with size and time of change, and the rows done of the one at hand. A
-    file that changed after it was read, or read in part, is set aside with that reason, since nobody can tell what of it is new.
-    One that is no longer there is forgotten when another one is read: not before, since a folder without files may be a disk
-    that is away.
+    file that changed after it was read, or read in part, is set aside with that reason: nobody can tell what of it is new. One
+    that is no longer there is forgotten when another one is read: not before, since a folder without files may be a disk that
+    is away.
     """
 
     wants_end = False
