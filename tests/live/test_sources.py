@@ -1,19 +1,21 @@
 """Sources: lines of files that grow, files that appear, and what happens when they are rotated, damaged or gone."""
 
+import itertools
 import json
 import os
+import threading
 import time
-from itertools import takewhile
 
 import pyarrow as pa
 import pyarrow.json
 import pytest
 
-from live_rows import rows
+from live_rows import is_history_of, rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
 from supersample.live.batch import Batch, RefusedError, UnavailableError, Unread
 from supersample.live.decoding import DecodingError
+from supersample.live.feeding import Feed
 from supersample.live.settings import Limits, SourceSettings, StreamSettings
 from supersample.live.sources import SOURCES, Context, folder, source_of
 from supersample.live.sources.lines import Lines
@@ -92,7 +94,10 @@ def test_a_position_holds_no_text_of_a_file(tmp_path):
     def bodies(position):
         context = Context("files", Whole(), Limits(), lambda: None)
         steps = source_of(SourceSettings("files", "files", {"path": str(path)}), context).steps(position)
-        return [(step.table["line"].to_pylist(), step.position) for step in takewhile(lambda step: step is not None, steps)]
+        return [
+            (step.table["line"].to_pylist(), step.position)
+            for step in itertools.takewhile(lambda step: step is not None, steps)
+        ]
 
     ((first, position),) = bodies(None)
     assert first == [b"secret,1", b"a,2"]
@@ -277,6 +282,69 @@ def test_an_error_that_nobody_expected_ends_no_source(fed, tmp_path, monkeypatch
         wait(service, seen(10))
         told = [values["reason"] for event, values in service.events if event == "source away"]
     assert told == ["ZeroDivisionError: oh no"]
+
+
+def feed_of(stream, source, failing=()):
+    """Return a thread that feeds a stream whose commits of these numbers fail, and an event: that the source has ended."""
+    ended, told, add, count = threading.Event(), [], stream.ledger.add, itertools.count()
+
+    def adding(run, entries):
+        add(run, entries)
+        if next(count) in failing:
+            raise OSError(28, "No space left on device")
+
+    stream.ledger.add = adding
+    stream.start()
+    feed = Feed(stream, source.name, source, lambda event, **values: told.append((event, values)), ended.set)
+    feed.start()
+    return feed, ended, told
+
+
+def test_what_came_from_a_pipe_is_put_again_if_it_could_not_be_kept(opened):
+    """In its order: rows put after later ones would be late."""
+    stream = opened()
+    left = iter([Batch(str(number), rows(number), "pipe") for number in range(12)])
+
+    class Pipe:
+        """A source that cannot go back."""
+
+        name, wants_end = "pipe", True
+
+        def steps(self, _):
+            yield from left
+
+        def close(self):
+            """Nothing is open."""
+
+    feed, ended, told = feed_of(stream, Pipe(), failing=(1, 3))
+    assert ended.wait(60)
+    feed.stop()
+    assert [event for event, _ in told] == ["source away"] * 2
+    assert is_history_of(stream, 12)
+
+
+def test_nothing_is_read_ahead_before_the_stream_has_columns(opened):
+    """A batch that is read without them gets types of its own."""
+    stream = opened()
+    known = []
+
+    class Source:
+        """A source that notes whether columns are known whenever it is asked."""
+
+        name, wants_end = "files", False
+
+        def steps(self, _):
+            for number in range(5):
+                known.append(stream.schema() is not None)
+                yield Batch(str(number), rows(number), "files", number)
+
+        def close(self):
+            """Nothing is open."""
+
+    feed, ended, _ = feed_of(stream, Source())
+    assert ended.wait(60)
+    feed.stop()
+    assert known == [False, True, True, True, True]
 
 
 class Parsers:
