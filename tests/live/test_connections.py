@@ -90,4 +90,6 @@ def test_where_every_connection_has_a_request_another_one_is_told_so(service, co
             next(lines)
             held.callback(lines.close)
         with client_of(service) as client:
-            assert client.get("/health").status_code == 503
+            answer = client.get("/health")
+            assert (answer.status_code, "Retry-After" in answer.headers) == (503, False)
+            assert answer.headers["Content-Type"].startswith("text/plain")

@@ -9,7 +9,7 @@ import yaml
 
 from supersample.cli.watch import watch
 from supersample.live.config import read_config
-from supersample.live.metrics import _COUNTERS, _GAUGES
+from supersample.live.metrics import _COUNTERS, _GAUGES, _WEBHOOKS
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -27,11 +27,13 @@ def test_the_configuration_can_be_read():
 
 def test_the_rules_name_metrics_that_there_are():
     known = {f"supersample_{name}" for name, *_ in _GAUGES} | {f"supersample_{name}_total" for name, *_ in _COUNTERS}
-    known |= {"supersample_changed", "supersample_stream_up", "supersample_source_up", "supersample_webhook_errors_total"}
+    known |= {f"supersample_{name}_total" for name, *_ in _WEBHOOKS}
+    known |= {"supersample_changed", "supersample_stream_up", "supersample_source_up"}
     rules = yaml.safe_load((EXAMPLES / "alerts.yml").read_text())["groups"][0]["rules"]
     named = [name for each in rules for name in re.findall(r"supersample_\w+", each["expr"])]
-    assert len(named) == len(rules) == 6
+    assert len(rules) == 6
     assert set(named) <= known
+    assert {f"supersample_{name}_total" for name, *_ in _WEBHOOKS} <= set(named)
 
 
 def test_the_unit_and_the_container_start_the_service_by_options_that_there_are():

@@ -202,7 +202,7 @@ def test_a_stream_may_begin_at_the_end(cluster, topic):
     steps.close()
 
 
-def test_messages_that_kafka_removed_are_counted_and_said(cluster, topic):
+def test_messages_that_kafka_removed_are_counted_and_said(cluster, topic, opened):
     if not cluster.has("partition_delete_records"):
         pytest.skip("this librdkafka cannot remove messages of its mock cluster")
     cluster.produce(topic, lines(0, 30), 0)
@@ -215,6 +215,11 @@ def test_messages_that_kafka_removed_are_counted_and_said(cluster, topic):
         (f"lost {topic}:0:5-19", {"0": 20, "1": 24}), (f"lost {topic}:1:24-24", {"0": 20, "1": 25}),
     ]  # fmt: skip
     assert steps[0].reason.startswith(f"15 messages of partition 0 of {topic!r} (offsets 5 to 19) were removed by Kafka")
+    stream = opened(drop=["who"])
+    stream.start()
+    with pytest.raises(RefusedError) as refused:
+        stream.take(steps[0]).result(60)
+    assert refused.value.kept == stream.ledger.aside()[0]["reason"] == steps[0].reason  # it holds nothing of a message
     assert sorted(values(steps)) == [*range(20, 30), *range(55, 60)]
 
 

@@ -86,6 +86,23 @@ def test_an_alarm_is_posted_signed_and_again_until_it_is_taken(tmp_path, target)
     assert abs(target.posts[0][2] - alarm["noticed"]) < 2.0
 
 
+def test_attempts_that_fail_and_deliveries_that_are_given_up_are_counted(tmp_path, target, monkeypatch):
+    monkeypatch.setattr("supersample.live.webhooks._ATTEMPTS", 2)
+    target.statuses[:] = [500, 503]
+    hooks = (WebhookSettings(target.url, SECRET),)
+    with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
+        assert 'supersample_webhook_failures_total{stream="rides"} 0.0' in client.get("/metrics").text
+        with service.service.streams["rides"].database.transaction() as run:
+            add = "INSERT INTO deliveries (alarm, target, body, due) VALUES (1, ?, X'7B7D', 0)"
+            run.executemany(add, [(name,) for name in (*service.service.webhooks._targets, "no longer there")])
+        until(lambda: len([event for event, _ in service.events if event == "webhook failed"]) == 2)
+        metrics = client.get("/metrics").text
+        assert not service.service.streams["rides"].alarms.due(1e12)
+    assert 'supersample_webhook_failures_total{stream="rides"} 2.0' in metrics
+    assert 'supersample_webhook_given_up_total{stream="rides"} 2.0' in metrics
+    assert 'supersample_webhook_errors_total{stream="rides"} 0.0' in metrics
+
+
 def test_a_delivery_that_is_due_survives_a_restart(tmp_path, target):
     nobody = WebhookSettings(target.url.replace(str(target.server_port), "9"), SECRET)
     with running(settings_of(tmp_path, webhooks=(nobody,))) as service, client_of(service) as client:

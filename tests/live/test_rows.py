@@ -1,5 +1,6 @@
 """Rows by POST: formats, compressions, ids, and everything that is refused."""
 
+import gc
 import gzip
 import socket
 import threading
@@ -13,7 +14,7 @@ import pytest
 from live_rows import rows
 from live_services import BODIES, body_of, client_of, running, send, settings_of
 from supersample.live.batch import UnavailableError
-from supersample.live.settings import Limits
+from supersample.live.settings import Limits, StreamSettings
 
 
 @pytest.fixture(scope="module")
@@ -160,6 +161,25 @@ def test_what_a_stream_cannot_keep_up_with_comes_again_later(tmp_path, monkeypat
             gate.set()
             assert first.result().status_code == 200
         assert send(client, 1).json()["rows"] == 500
+
+
+def test_what_becomes_of_a_batch_that_nobody_waits_for_any_more_is_not_printed(tmp_path, monkeypatch, caplog):
+    """Its error may quote rows, also of a stream that drops columns."""
+    monkeypatch.setattr("supersample.live.http.rows._PATIENCE", 0.1)
+    stream = StreamSettings("rides", {"time": "when", "every": "10s", "drop": ["who"]})
+    with running(settings_of(tmp_path, stream)) as service, client_of(service) as client:
+        stream, gate = service.service.streams["rides"], threading.Event()
+        taken = stream._intake.taken
+        monkeypatch.setattr(stream._intake, "taken", lambda group: (gate.wait(60), taken(group))[1])
+        answer = post(client, b"person 7\n1\n")
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "5")
+        gate.set()
+        while stream.waiting_rows:
+            time.sleep(0.05)
+        assert post(client, b"when,x\n").status_code == 422  # so the event loop has seen the error of the first one
+        gc.collect()
+        assert client.get("/health").status_code == 200
+    assert not [record for record in caplog.records if record.name == "asyncio"]
 
 
 @pytest.mark.parametrize("given", ["mine", None])

@@ -1,18 +1,21 @@
 """Sources: lines of files that grow, files that appear, and what happens when they are rotated, damaged or gone."""
 
+import itertools
 import json
 import os
+import threading
 import time
 
+import pyarrow as pa
 import pytest
 
-from live_rows import rows
+from live_rows import is_history_of, rows
 from live_services import body_of, client_of, running, settings_of
 from supersample.errors import InputError
-from supersample.live.batch import Batch, UnavailableError, Unread
-from supersample.live.decoding import DecodingError
+from supersample.live.batch import Batch
+from supersample.live.feeding import Feed
 from supersample.live.settings import Limits, SourceSettings, StreamSettings
-from supersample.live.sources import SOURCES, Context, source_of
+from supersample.live.sources import SOURCES, Context, folder, source_of
 from supersample.live.sources.lines import Lines
 
 
@@ -81,6 +84,30 @@ def test_a_file_of_csv_keeps_its_header(fed, tmp_path):
         wait(service, seen(20))
 
 
+def test_a_position_holds_no_text_of_a_file(tmp_path):
+    """Without a header, the first line of a CSV file is a row, of which columns may be dropped."""
+    path = tmp_path / "app.csv"
+    path.write_bytes(b"secret,1\na,2\n")
+
+    def bodies(position):
+        context = Context("files", Whole(), Limits(), lambda: None)
+        steps = source_of(SourceSettings("files", "files", {"path": str(path)}), context).steps(position)
+        return [
+            (step.table["line"].to_pylist(), step.position)
+            for step in itertools.takewhile(lambda step: step is not None, steps)
+        ]
+
+    ((first, position),) = bodies(None)
+    assert first == [b"secret,1", b"a,2"]
+    assert "secret" not in json.dumps(position)
+    append(path, b"b,3\n")
+    earlier = {"app.csv": position["app.csv"] | {"header": "secret,1\n"}}  # as versions before this one wrote it
+    for each in (position, earlier):
+        ((more, after),) = bodies(json.loads(json.dumps(each)))
+        assert more == [b"secret,1", b"b,3"]
+        assert "secret" not in json.dumps(after)
+
+
 def test_a_file_that_is_rotated_is_read_to_its_end_and_the_new_one_from_its_start(fed, tmp_path):
     path = tmp_path / "app.ndjson"
     path.write_bytes(lines(0))
@@ -140,6 +167,42 @@ def test_files_that_appear_in_a_folder_are_read_once(fed, tmp_path, name, form):
         wait(service, lambda stream: len(stream.ledger.aside()) == 1)
         assert "changed after it was read" in service.service.streams["rides"].ledger.aside()[0]["reason"]
         assert service.service.streams["rides"].history.n_seen == 25_010
+
+
+class Whole:
+    """Decoders that return a row for each line."""
+
+    def decode(self, body, *_):
+        return pa.table({"line": body.splitlines()})
+
+
+def test_a_file_that_changes_after_it_was_read_in_part_is_not_read_from_its_start(tmp_path, monkeypatch):
+    """Its rows would be counted twice: those of the first batch are durable, and the change gives all of them new ids."""
+    monkeypatch.setattr(folder, "_ROWS", 2)
+    path, earlier = tmp_path / "b.ndjson", tmp_path / "a.ndjson"
+    path.write_bytes(b"1\n2\n3\n")
+
+    def resumed(position):
+        context = Context("folder", Whole(), Limits(), lambda: None)
+        return source_of(SourceSettings("folder", "folder", {"path": str(tmp_path), "settle": 0.0}), context).steps(position)
+
+    first = next(resumed(None))
+    assert first.table.num_rows == 2
+    earlier.write_bytes(b"0\n")
+    rest = resumed(first.position)
+    assert [next(rest).table["line"].to_pylist() for _ in range(2)] == [[b"3"], [b"0"]]  # nothing comes between
+    append(path, b"4\n")
+    changed, other = (step for step, _ in zip(resumed(first.position), range(2), strict=False))
+    assert changed.reason == "b.ndjson changed after its first 2 rows were read; write new rows to a new file"
+    assert other.table["line"].to_pylist() == [b"0"]
+    (last,) = (step for step, _ in zip(resumed(other.position), range(1), strict=False))
+    assert last is None
+    os.utime(path, (2**33, 2**33))  # it is still being written
+    waiting = resumed(first.position)
+    other = next(waiting)
+    assert other.table["line"].to_pylist() == [b"0"]
+    os.utime(path, (2, 2))
+    assert "changed after it was read" in next(resumed(other.position)).reason
 
 
 def test_files_that_are_gone_are_forgotten_once_another_one_is_read(fed, tmp_path):
@@ -219,63 +282,67 @@ def test_an_error_that_nobody_expected_ends_no_source(fed, tmp_path, monkeypatch
     assert told == ["ZeroDivisionError: oh no"]
 
 
-class Parsers:
-    """Decoders of lines that hold whole numbers, which count what they are asked."""
+def feed_of(stream, source, failing=()):
+    """Return a thread that feeds a stream whose commits of these numbers fail, and an event: that the source has ended."""
+    ended, told, add, count = threading.Event(), [], stream.ledger.add, itertools.count()
 
-    asked = 0
+    def adding(run, entries):
+        add(run, entries)
+        if next(count) in failing:
+            raise OSError(28, "No space left on device")
 
-    def decode(self, body, *_):
-        self.asked += 1
-        try:
-            return [int(each) for each in body.splitlines()]
-        except ValueError as error:
-            raise DecodingError("no number") from error
-
-
-def cut(content):
-    """Return what lines become, the position after each, and how often they were decoded."""
-    parsers = Parsers()
-    found = Lines("ndjson", Context("files", parsers, Limits(), lambda: None))
-    found.add(content)
-    steps = list(found.batches(lambda: f"at {found.done}", lambda done: done))
-    assert not found.has_rows
-    return [each.table if isinstance(each, Batch) else each.content for each in steps], steps, parsers.asked
+    stream.ledger.add = adding
+    stream.start()
+    feed = Feed(stream, source.name, source, lambda event, **values: told.append((event, values)), ended.set)
+    feed.start()
+    return feed, ended, told
 
 
-def test_a_bad_line_costs_no_other_line():
-    found, steps, _ = cut(b"1\n2\nbad\n4\n5\n6\n")
-    assert [each for each in found if isinstance(each, bytes)] == [b"bad\n"]
-    assert [number for each in found if isinstance(each, list) for number in each] == [1, 2, 4, 5, 6]
-    assert [each.id for each in steps] == [f"at {each.position}" for each in [Unread("", "", position=0), *steps[:-1]]]
-    assert steps[-1].position == 14
+def test_what_came_from_a_pipe_is_put_again_if_it_could_not_be_kept(opened):
+    """In its order: rows put after later ones would be late."""
+    stream = opened()
+    left = iter([Batch(str(number), rows(number), "pipe") for number in range(12)])
+
+    class Pipe:
+        """A source that cannot go back."""
+
+        name, wants_end = "pipe", True
+
+        def steps(self, _):
+            yield from left
+
+        def close(self):
+            """Nothing is open."""
+
+    feed, ended, told = feed_of(stream, Pipe(), failing=(1,))
+    assert ended.wait(60)
+    feed.stop()
+    assert [event for event, _ in told] == ["source away"]
+    assert is_history_of(stream, 12)
 
 
-def test_what_is_not_of_the_format_at_all_is_not_tried_line_by_line():
-    found, _, asked = cut(b"bad\n" * 10_000)
-    assert b"".join(found) == b"bad\n" * 10_000
-    assert asked < 100
+def test_nothing_is_read_ahead_before_the_stream_has_columns(opened):
+    """A batch that is read without them gets types of its own."""
+    stream = opened()
+    known = []
 
+    class Source:
+        """A source that notes whether columns are known whenever it is asked."""
 
-def test_lines_that_cannot_be_decoded_at_the_moment_stay():
-    class Decoders:
-        """The first attempt finds no process that decodes."""
+        name, wants_end = "files", False
 
-        attempts = 0
+        def steps(self, _):
+            for number in range(5):
+                known.append(stream.schema() is not None)
+                yield Batch(str(number), rows(number), "files", number)
 
-        def decode(self, body, *_):
-            self.attempts += 1
-            if self.attempts == 1:
-                raise UnavailableError("no process")
-            return body
+        def close(self):
+            """Nothing is open."""
 
-    found = Lines("csv", Context("stdin", Decoders(), Limits(), lambda: None))
-    found.add(b"x\n1\n2\n3")
-    with pytest.raises(UnavailableError):
-        next(found.batches(lambda: "first"))
-    assert found.done == len(b"x\n")
-    (batch,) = found.batches(lambda: "first")
-    assert batch.table == b"x\n1\n2\n"
-    assert not found.has_rows
+    feed, ended, _ = feed_of(stream, Source())
+    assert ended.wait(60)
+    feed.stop()
+    assert known == [False, True, True, True, True]
 
 
 def test_sources_of_one_name_in_two_streams_are_told_apart(tmp_path):

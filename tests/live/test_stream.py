@@ -261,6 +261,16 @@ def test_a_source_goes_back_before_redacted_rows_that_were_not_saved(opened, mon
     assert again.history.n_seen == 1_500
 
 
+def test_a_field_that_is_dropped_is_no_unknown_column(opened):
+    stream = opened(drop=["user.ssn"])
+    stream.start()
+    good = rows(0, n=10).append_column("user", pa.array([{"ssn": "s", "name": "a"}] * 10))
+    stream.take(Batch("1", good)).result(60)
+    with pytest.raises(RefusedError) as refused:
+        stream.take(Batch("2", good.set_column(1, "x", pa.array(["far"] * 10)))).result(60)
+    assert refused.value.kept.startswith("columns of another type than before: x (double); values")
+
+
 @pytest.mark.parametrize("hidden", ["redact", "drop"])
 def test_what_a_summary_hides_is_hidden_by_the_stream_that_is_like_it(opened, tmp_path, hidden):
     """Neither rows, nor bodies that are set aside, nor reasons quote a hidden column; only the sender sees the whole reason."""

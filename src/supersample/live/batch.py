@@ -9,10 +9,12 @@ import pyarrow as pa
 
 from supersample.errors import SupersampleError
 
-__all__ = ["HTTP", "Batch", "FullError", "RefusedError", "Taken", "UnavailableError", "Unread"]
+__all__ = ["HTTP", "Batch", "FullError", "Halving", "RefusedError", "Taken", "UnavailableError", "Unread"]
 
 #: The source of rows that come by POST.
 HTTP = "http"
+#: Attempts to find the rows of a batch that cannot be used: those without success one after the other, and all.
+_IN_VAIN, _ATTEMPTS = 64, 4_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,30 @@ class Unread:
     position: Any = None
     received: float = field(default_factory=time.time)
     plain: bool = False
+
+
+@dataclass
+class Halving:
+    """Whether rows of one batch that cannot be used are still looked for, by halves: as long as others are found that can be.
+
+    attempts: how often rows were tried, together or alone. in_vain: how often since some could be used.
+    """
+
+    attempts: int = 0
+    in_vain: int = 0
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether rows that cannot be used together are worth more attempts."""
+        return self.in_vain < _IN_VAIN and self.attempts < _ATTEMPTS
+
+    def tried(self) -> None:
+        """Count an attempt."""
+        self.attempts, self.in_vain = self.attempts + 1, self.in_vain + 1
+
+    def found(self) -> None:
+        """Say that the attempt gave rows that can be used."""
+        self.in_vain = 0
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
 """A thread that takes batches out of a source and puts them into a stream, and says so when the source goes away."""
 
 import threading
+from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import suppress
 from typing import Any
 
-from supersample.live.batch import FullError, RefusedError, Taken, UnavailableError
+from supersample.live.batch import Batch, FullError, RefusedError, Taken, UnavailableError, Unread
 from supersample.live.pauses import Pauses
 from supersample.live.sources import Source, SourceError, Step
 from supersample.live.stream import Stream
@@ -17,6 +18,9 @@ __all__ = ["Feed"]
 _ASKED_AGAIN, _MOST_ON_THEIR_WAY = 0.2, 8
 #: Errors whose text says enough; of any other one, a fault of the program, the kind is said too.
 _AWAY = (SourceError, OSError, UnavailableError)
+
+#: A batch, and what becomes of it.
+_OnItsWay = tuple[Batch | Unread, "Future[Taken]"]
 
 
 class Feed:
@@ -30,6 +34,8 @@ class Feed:
         self.ended = False
         #: Why the source gives nothing at the moment; empty if all is well.
         self.trouble = ""
+        #: Batches that the stream did not keep, of a source without positions, which cannot give them again.
+        self._again: deque[Batch | Unread] = deque()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"source {name}", daemon=True)
 
@@ -53,7 +59,7 @@ class Feed:
         pauses = Pauses()
         while not self._stopping.is_set():
             try:
-                self._fed(self._source.steps(self._stream.resumed(self.name)), pauses)
+                self._fed(self._steps(), pauses)
             except Exception as error:  # whatever it is, the thread must not end: the source is opened again
                 if self._stopping.is_set():
                     return
@@ -69,16 +75,27 @@ class Feed:
                     self._ended()
                 return
 
+    def _steps(self) -> Iterator[Step]:
+        """Yield what the stream did not keep and the source cannot give again, then what the source has."""
+        position = self._stream.resumed(self.name)
+        while self._again:
+            yield self._again.popleft()
+        yield from self._source.steps(position)
+
     def _fed(self, steps: Iterator[Step], pauses: Pauses) -> None:
-        """Put in what there is; a few batches are on their way at a time, in their order."""
-        on_their_way: list[Future[Taken]] = []
+        """Put in what there is; a few batches are on their way at a time, in their order.
+
+        None is while the stream has no columns: the batch after it would be read without their types.
+        """
+        on_their_way: deque[_OnItsWay] = deque()
         try:
             for step in steps:
                 if self._stopping.is_set():
                     return
                 if step is not None:
-                    on_their_way.append(self._put(step))
-                self._arrived(on_their_way, 0 if step is None else _MOST_ON_THEIR_WAY)
+                    on_their_way.append((step, self._put(step)))
+                alone = step is None or self._stream.schema() is None
+                self._arrived(on_their_way, 0 if alone else _MOST_ON_THEIR_WAY)
                 self.trouble = ""
                 if step is None:
                     self._stopping.wait(_ASKED_AGAIN)
@@ -86,7 +103,8 @@ class Feed:
                     pauses.reset()
             self._arrived(on_their_way, 0)
         finally:
-            wait(on_their_way)  # the source must not go back while later batches may still be kept
+            wait([done for _, done in on_their_way])  # the source must not go back while later batches may still be kept
+            self._again.extendleft(reversed([step for step, done in on_their_way if _is_lost(step, done)]))
 
     def _put(self, step: Any) -> "Future[Taken]":
         while True:
@@ -96,9 +114,15 @@ class Feed:
                 if self._stopping.wait(_ASKED_AGAIN):
                     raise UnavailableError("the service is being closed") from None
 
-    def _arrived(self, on_their_way: "list[Future[Taken]]", most: int) -> None:
+    def _arrived(self, on_their_way: "deque[_OnItsWay]", most: int) -> None:
         while len(on_their_way) > most:
             try:
-                on_their_way.pop(0).result()
+                on_their_way[0][1].result()
             except RefusedError as error:  # it was set aside, and the rest goes on
                 self._told("set aside", stream=self.stream, source=self.name, reason=error.kept)
+            on_their_way.popleft()
+
+
+def _is_lost(step: Batch | Unread, done: "Future[Taken]") -> bool:
+    """Return whether a batch was not kept, and its source cannot go back to it."""
+    return step.position is None and done.exception() is not None and not isinstance(done.exception(), RefusedError)

@@ -14,7 +14,7 @@ from supersample.errors import SupersampleError
 from supersample.history import Alarm, History
 from supersample.history.keeping import mark, restore, schema_of, take_rest, timeline_of
 from supersample.live.alarm_book import AlarmBook
-from supersample.live.batch import Batch, RefusedError, Taken, Unread
+from supersample.live.batch import Batch, Halving, RefusedError, Taken, Unread
 from supersample.live.ledger import Entry, Ledger, key_of
 from supersample.live.shaping import Shape, misfit
 
@@ -68,7 +68,7 @@ class Intake:
         known = self._ledger.known([key_of(each.source, each.id) for each in group])
         entries: list[Entry] = []
         aside: list[tuple[int, Unread]] = []
-        results = [self._result(each, known, entries, aside) for each in group]
+        results = [self._result(each, known, entries, aside, Halving()) for each in group]
         with self._ledger.transaction() as run:
             self._ledger.add(run, entries)
             for seq, unread in aside:
@@ -77,7 +77,7 @@ class Intake:
         return results
 
     def _result(
-        self, given: Batch | Unread, known: set[bytes], entries: list[Entry], aside: list[tuple[int, Unread]]
+        self, given: Batch | Unread, known: set[bytes], entries: list[Entry], aside: list[tuple[int, Unread]], halving: Halving
     ) -> Taken | Exception:  # fmt: skip
         """Take a batch into the history, and note what is to be committed; return what became of it."""
         key = key_of(given.source, given.id)
@@ -85,13 +85,14 @@ class Intake:
             return Taken(0, repeated=True)
         unread, kept = given if isinstance(given, Unread) else None, _UNSAID
         if isinstance(given, Batch):
+            halving.tried()
             try:
                 entries.append(Entry(self.last + 1, given, self._updated(given)))
             except MemoryError:
                 raise
             except Exception as error:  # one batch must not stop the stream, whatever is wrong with it
-                if given.parts is not None:
-                    return _of_parts([self._result(each, known, entries, aside) for each in given.parts()])
+                if given.parts is not None and halving.goes_on:
+                    return _of_parts([self._result(each, known, entries, aside, halving) for each in given.parts()])
                 reason = str(error) if isinstance(error, SupersampleError) else f"{type(error).__name__}: {error}"
                 unread = Unread(given.id, reason, b"", given.source, given.position, given.received)
                 kept = misfit(given.table, schema_of(self._history), self._shape.dropped)
@@ -102,6 +103,7 @@ class Intake:
             return RefusedError(unread.reason, shown.reason)
         assert isinstance(given, Batch)
         known.add(key)
+        halving.found()
         return Taken(given.table.num_rows, repeated=False)
 
     def _updated(self, batch: Batch) -> pa.Table:

@@ -26,6 +26,12 @@ _COUNTERS = (
     ("alarms", "Alarms raised", "alarms"),
     ("batches_set_aside", "Batches that could not be used", "aside"),
 )
+#: Counters of deliveries: their names, what they say, and the field of the webhooks that they show.
+_WEBHOOKS = (
+    ("webhook_failures", "Attempts to deliver an alarm that failed", "failures"),
+    ("webhook_given_up", "Deliveries of alarms that were given up", "given_up"),
+    ("webhook_errors", "Errors of the service while it delivered alarms", "errors"),
+)
 
 
 class Metrics:
@@ -72,9 +78,9 @@ class Metrics:
         sources = GaugeMetricFamily("supersample_source_up", "1 while a source answers, else 0", labels=["stream", "source"])
         for feed in self._service.feeds:
             sources.add_metric([feed.stream, feed.name], float(not feed.trouble))
-        errors = CounterMetricFamily(
-            "supersample_webhook_errors", "Errors of the service while it delivered alarms", labels=["stream"]
-        )
-        for name, times in self._service.webhooks.errors.items():
-            errors.add_metric([name], float(times))
-        yield from (changed, ready, answers, sources, errors)
+        yield from (changed, ready, answers, sources)
+        for metric, about, field in _WEBHOOKS:
+            family = CounterMetricFamily(f"supersample_{metric}", about, labels=["stream"])
+            for name, times in getattr(self._service.webhooks, field).items():
+                family.add_metric([name], float(times))
+            yield family

@@ -84,7 +84,8 @@ def _with_absent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
 
 def misfit(rows: pa.Table, known: pa.Schema | None, dropped: Sequence[str]) -> str:
     """Say how rows differ from a schema without anything that they hold: without a header, even names of columns are values."""
-    fields = {each.name: each.type for each in flat_fields(ColumnOptions(drop=tuple(dropped)).kept(rows.schema))}
+    flat = pa.schema(flat_fields(rows.schema))  # a field of a structure may be dropped
+    fields = {each.name: each.type for each in ColumnOptions(drop=tuple(dropped)).kept(flat)}
     expected = {} if known is None else {each.name: each.type for each in known}
     missing = [name for name in expected if name not in fields]
     other = [f"{name} ({kind})" for name, kind in expected.items() if fields.get(name, kind) != kind]

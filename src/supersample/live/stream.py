@@ -16,7 +16,7 @@ from supersample.history import History
 from supersample.history.keeping import options_of, resume, save_with, schema_of, timeline_of
 from supersample.history.timeline import Timeline
 from supersample.live.alarm_book import AlarmBook
-from supersample.live.batch import Batch, FullError, Taken, UnavailableError, Unread
+from supersample.live.batch import HTTP, Batch, FullError, Taken, UnavailableError, Unread
 from supersample.live.database import Database
 from supersample.live.intake import Intake, Outgoing
 from supersample.live.ledger import Ledger
@@ -194,7 +194,7 @@ class Stream:
             results = self._intake.taken([given for given, _ in group])
         except Exception as error:  # whatever it is, nothing was kept, and the next batch may do
             self._not_taken = f"{type(error).__name__}: {error}"
-            self._broken |= {given.source for given, _ in group if given.position is not None}
+            self._broken |= {given.source for given, _ in group if given.source != HTTP}
             results = [
                 UnavailableError(f"stream {self.name!r} cannot take rows at the moment ({error}); send the batch again")
             ] * len(group)
@@ -224,7 +224,7 @@ class Stream:
         """Return the batches that may be taken, and those of sources that must go back first."""
         parts: tuple[list[Waiting], list[Waiting]] = [], []
         for each in group:
-            parts[each[0].source in self._broken and each[0].position is not None].append(each)
+            parts[each[0].source in self._broken].append(each)
         return parts
 
     def _saved_at_last(self) -> bool:

@@ -47,13 +47,16 @@ class _Watched:
 class Webhooks:
     """Posts what is due, in a thread of its own. told: takes what happens, without secrets and without parts of an address.
 
-    errors: how often deliveries of a stream ended in an error other than that of the target, by the name of the stream.
+    By the name of a stream: failures: attempts that failed, because of the target or of its settings. given_up: deliveries that
+    will not be tried again. errors: how often deliveries ended in another error.
     """
 
     def __init__(self, settings: Sequence[WebhookSettings], told: Callable[..., None]) -> None:
         self._targets = {_name(each): each for each in settings}
         self._told = told
         self._watched: list[_Watched] = []
+        self.failures: dict[str, int] = {}
+        self.given_up: dict[str, int] = {}
         self.errors: dict[str, int] = {}
         self._wake, self._stopping = threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
@@ -73,7 +76,7 @@ class Webhooks:
     def watch(self, stream: Stream) -> None:
         """Post what is due for a stream, too."""
         self._watched.append(_Watched(stream))
-        self.errors[stream.name] = 0
+        self.failures[stream.name] = self.given_up[stream.name] = self.errors[stream.name] = 0
 
     def start(self) -> None:
         """Begin, if there is any target."""
@@ -126,13 +129,16 @@ class Webhooks:
         target = self._targets.get(name)
         if target is None:  # it is no longer in the configuration
             stream.alarms.delivered(number, given_up="the configuration has no such target any more")
+            self.given_up[stream.name] += 1
             return
         reason = self._posted(client, target, body, f"{stream.name}-{number}")
         if not reason:
             stream.alarms.delivered(number)
             return
+        self.failures[stream.name] += 1
         if attempts + 1 >= _ATTEMPTS:
             stream.alarms.delivered(number, given_up=reason)
+            self.given_up[stream.name] += 1
             again = None
         else:
             again = min(2.0**attempts, _LONGEST)

@@ -109,7 +109,19 @@ async def _decoded(asked: Asked, body: bytearray, form: str, encoding: str, batc
 
 
 async def _durable(asked: Asked, given: Any) -> Taken:
-    return await asyncio.wait_for(asyncio.shield(asyncio.wrap_future(asked.stream.take(given))), _PATIENCE)
+    """Return what became of a batch; raise TimeoutError if that takes long, while it stays on its way."""
+    future = asyncio.wrap_future(asked.stream.take(given))
+    future.add_done_callback(_looked_at)
+    done, _ = await asyncio.wait({future}, timeout=_PATIENCE)
+    if not done:
+        raise TimeoutError
+    return future.result()
+
+
+def _looked_at(future: "asyncio.Future[Taken]") -> None:
+    """Look at the error of a batch that nobody waits for any more; asyncio would print it, with values of its rows."""
+    if not future.cancelled():
+        future.exception()
 
 
 ENDPOINTS = (

@@ -1,5 +1,6 @@
 """Files that appear in a folder: each is read once, when it is whole."""
 
+import json
 import time
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -28,8 +29,9 @@ class Folder:
     """Files of a folder, in the order of their names; a new one is read when it has not changed for `settle` seconds.
 
     The position holds the names of files that were read, with size and time of change, and the rows done of the one at hand. A
-    file that changed after it was read is set aside with that reason, since nobody can tell what of it is new. One that is no
-    longer there is forgotten when another one is read: not before, since a folder without files may be a disk that is away.
+    file that changed after it was read, or read in part, is set aside with that reason: nobody can tell what of it is new. One
+    that is no longer there is forgotten when another one is read: not before, since a folder without files may be a disk that
+    is away.
     """
 
     wants_end = False
@@ -43,38 +45,48 @@ class Folder:
         done: dict[str, Any] = dict((position or {}).get("done", {}))
         within: list[Any] = list((position or {}).get("within", ["", 0]))
         while not self._closed:
-            new = self._new(done)
+            new = self._new(done, within)
             if not new:
                 yield None
             for path, about in new:
-                yield from self._read(path, about, done, within[1] if within[0] == f"{path.name}:{about}" else 0)
+                yield from self._read(path, about, done, within)
                 within = ["", 0]
 
-    def _new(self, done: dict[str, Any]) -> list[tuple[Path, list[int]]]:
-        """Return files that are whole and were not read as they are now; if there are any, forget those that are gone."""
+    def _new(self, done: dict[str, Any], within: list[Any]) -> list[tuple[Path, list[int]]]:
+        """Return files that are whole and were not read as they are now; if there are any, forget those that are gone.
+
+        The one that was read in part comes first, since the positions of others do not say how far. If it changed since, it
+        counts as read as it was.
+        """
         if not self._folder.is_dir():
             raise SourceError(f"the folder {str(self._folder)!r} is not there")
         found = []
-        paths = sorted(self._folder.iterdir())
+        partly, _, then = within[0].rpartition(":")
+        paths = sorted(self._folder.iterdir(), key=lambda path: (path.name != partly, path))
         for path in paths:
             if path.name.startswith((".", "_")) or not _kind(path)[0] or not path.is_file():
                 continue
-            about = path.stat()
-            if done.get(path.name) != [about.st_size, about.st_mtime_ns] and time.time() - about.st_mtime >= self._settle:
-                found.append((path, [about.st_size, about.st_mtime_ns]))
+            status = path.stat()
+            about = [status.st_size, status.st_mtime_ns]
+            if path.name == partly and f"{about}" != then:
+                done[path.name] = json.loads(then)
+            if done.get(path.name) != about and time.time() - status.st_mtime >= self._settle:
+                found.append((path, about))
         if found:
             for name in done.keys() - {path.name for path in paths}:
                 del done[name]
         return found
 
-    def _read(self, path: Path, about: list[int], done: dict[str, Any], skip: int) -> Iterator[Step]:
+    def _read(self, path: Path, about: list[int], done: dict[str, Any], within: list[Any]) -> Iterator[Step]:
         name = self._context.name
         batch_id = f"{path.name}:{about}"
         changed = path.name in done
         done[path.name] = about
         last = {"done": dict(done), "within": ["", 0]}
         if changed:
-            reason = f"{path.name} changed after it was read; write new rows to a new file"
+            partly = within[0].rpartition(":")[0] == path.name
+            read = f"its first {within[1]:,} rows were" if partly else "it was"
+            reason = f"{path.name} changed after {read} read; write new rows to a new file"
             yield Unread(batch_id, reason, b"", name, last, plain=True)
             return
         try:
@@ -84,7 +96,7 @@ class Folder:
             return
         filled = _kind(path)[0] in _TEXT
         before = {each: known for each, known in done.items() if each != path.name}
-        for start in range(skip, table.num_rows, _ROWS):
+        for start in range(within[1] if within[0] == batch_id else 0, table.num_rows, _ROWS):
             end = min(start + _ROWS, table.num_rows)
             position = last if end == table.num_rows else {"done": before, "within": [batch_id, end]}
             yield Batch(f"{batch_id}:{start}", table.slice(start, _ROWS), name, position, filled=filled)

@@ -15,7 +15,8 @@ __all__ = ["GrowingFiles", "source"]
 #: Bytes that are read at a time, and bytes at the start of a file by which it is told from another.
 _PIECE, _HEAD = 1 << 20, 256
 
-#: What is remembered of a file: its name for ids, its number on the disk, its first bytes, the bytes done, the header of CSV.
+#: What is remembered of a file: its name for ids, its number on the disk, a digest of its first bytes, the bytes done, and how
+#: many of them are the header of CSV. Its text is not: without a header the first line is a row.
 Known = dict[str, Any]
 
 
@@ -34,7 +35,7 @@ class GrowingFiles:
 
     def steps(self, position: Any) -> Iterator[Step]:
         """Yield batches of new lines; None when there are none in any file."""
-        done: dict[str, Known] = dict(position or {})
+        done: dict[str, Known] = {path: _with_length(each) for path, each in (position or {}).items()}
         while not self._closed:
             if not self._pattern.parent.is_dir():
                 raise SourceError(f"the folder {str(self._pattern.parent)!r} is not there")
@@ -53,24 +54,26 @@ class GrowingFiles:
             if known["bytes"] == size:
                 return
             form = self._form or ("csv" if path.suffix.lower() in (".csv", ".tsv") else "ndjson")
-            lines = Lines(form, self._context, done=known["bytes"], header=known["header"].encode("latin-1"))
-            first = file.read(_HEAD)
+            first = file.read(max(_HEAD, known["header"]))
+            lines = Lines(form, self._context, done=known["bytes"], header=first[: known["header"]])
             file.seek(known["bytes"])
+            others = dict(done)
 
             def position(count: int) -> dict[str, Known]:
-                header = lines.header.decode("latin-1")
-                done[path.name] = known | {"head": _head(first[:count]), "bytes": count, "header": header}
-                return dict(done)
+                now = {"head": _head(first[: min(count, _HEAD)]), "bytes": count, "header": len(lines.header)}
+                return others | {path.name: known | now}
 
-            def id_of() -> str:
-                return f"{known['id']}:{lines.done}"
+            def batches() -> Iterator[Step]:
+                for step in lines.batches(lambda start: f"{known['id']}:{start}", position):
+                    done[path.name] = step.position[path.name]
+                    yield step
 
             while piece := file.read(_PIECE):
                 lines.add(piece)
                 while lines.is_full:
-                    yield from lines.batches(id_of, position)
+                    yield from batches()
             while lines.has_rows:
-                yield from lines.batches(id_of, position)
+                yield from batches()
 
     def close(self) -> None:
         """Read no more."""
@@ -94,7 +97,13 @@ def _known(name: str, file: BinaryIO, done: Mapping[str, Known]) -> Known:
             assert each is not None
             return each
     turn = 0 if own is None else own["turn"] + 1
-    return {"id": f"{name}:{turn}", "turn": turn, "number": number, "head": [0, ""], "bytes": 0, "header": ""}
+    return {"id": f"{name}:{turn}", "turn": turn, "number": number, "head": [0, ""], "bytes": 0, "header": 0}
+
+
+def _with_length(known: Known) -> Known:
+    """Return what is remembered with the length of the header, where an earlier version has the header itself."""
+    header = known["header"]
+    return known | {"header": len(header) if isinstance(header, str) else header}
 
 
 def _head(first: bytes) -> list[Any]:

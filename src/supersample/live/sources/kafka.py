@@ -138,7 +138,7 @@ class Kafka:
             f"{plural(end - start, 'message')} of partition {number} of {topic!r} (offsets {start:,} to {end - 1:,}) were "
             f"removed by Kafka before they were read, and are lost"
         )
-        return Unread(f"lost {topic}:{number}:{start}-{end - 1}", reason, b"", self._context.name, position)
+        return Unread(f"lost {topic}:{number}:{start}-{end - 1}", reason, b"", self._context.name, position, plain=True)
 
     def _partitions(self, client: Any) -> list[tuple[str, int]]:
         found = []

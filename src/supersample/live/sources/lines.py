@@ -1,9 +1,10 @@
 """Lines of text, cut into batches of whole rows; those that cannot be read are found by halves, and the others go on."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
-from supersample.live.batch import Batch, Unread
+from supersample.live.batch import Batch, Halving, Unread
 from supersample.live.decoding import DecodingError
 from supersample.live.sources.protocol import Context
 
@@ -11,8 +12,6 @@ __all__ = ["Lines"]
 
 #: Bytes of a batch, about; and of one line, at most.
 _BATCH, _LONGEST = 1 << 20, 16 << 20
-#: Lines of a batch that are set aside one by one; of more than that, which are hardly lines of the format, many at a time.
-_ASIDE = 20
 
 
 class Lines:
@@ -51,36 +50,58 @@ class Lines:
         return b"\n" in self._held or (self._ended and bool(self._held))
 
     def batches(
-        self, id_of: Callable[[], str], position_of: Callable[[int], Any] = lambda _: None
+        self, id_of: Callable[[int], str], position_of: Callable[[int], Any] = lambda _: None
     ) -> Iterator[Batch | Unread]:  # fmt: skip
         """Yield the next batch, and forget its lines; what cannot be decoded at the moment stays.
 
-        id_of: names what comes next. position_of: takes the bytes that have left.
+        id_of: names what comes after so many bytes. position_of: takes the bytes that have left. Both are also called later,
+        from another thread.
         """
         end = self._held.rfind(b"\n", 0, _BATCH) + 1 or self._held.find(b"\n") + 1 or len(self._held)
-        aside = 0
-        ends = [end]
-        while ends:
-            body, batch_id = bytes(self._held[: ends[-1]]), id_of()
-            reason, plain, table = "the lines are empty", True, None
-            if body.strip():
-                try:
-                    table = self._context.decoders.decode(self.header + body, self._form, "", self._context.schema())
-                except DecodingError as error:
-                    middle = _middle(body) if aside < _ASIDE else 0
-                    if middle:
-                        ends[-1:] = [len(body) - middle, middle]
-                        continue
-                    reason, plain = str(error), error.plain
-            ends.pop()
-            del self._held[: len(body)]
-            self.done += len(body)
-            position, name = position_of(self.done), self._context.name
-            if table is None:
-                aside += 1
-                yield Unread(batch_id, reason, body if body.strip() else b"", name, position, plain=plain)
+        cut = _Cut(self._form, self._context, self.header, id_of, position_of)
+        for done, step in cut.steps(bytes(self._held[:end]), self.done):
+            del self._held[: done - self.done]
+            self.done = done
+            yield step
+
+
+@dataclass
+class _Cut:
+    """How the lines of one batch are read, all together or by halves."""
+
+    form: str
+    context: Context
+    header: bytes
+    id_of: Callable[[int], str]
+    position_of: Callable[[int], Any]
+    halving: Halving = field(default_factory=Halving)
+
+    def steps(self, body: bytes, start: int) -> Iterator[tuple[int, Batch | Unread]]:
+        """Yield what lines become that stand at a byte, each with the byte after it."""
+        end, middle = start + len(body), _middle(body)
+        batch_id, name, position = self.id_of(start), self.context.name, self.position_of(end)
+        if not body.strip():
+            yield end, Unread(batch_id, "the lines are empty", b"", name, position, plain=True)
+            return
+        self.halving.tried()
+        try:
+            table = self.context.decoders.decode(self.header + body, self.form, "", self.context.schema())
+        except DecodingError as error:
+            if middle and self.halving.goes_on:
+                yield from self._halves(body, start, middle)
             else:
-                yield Batch(batch_id, table, name, position, filled=True)
+                yield end, Unread(batch_id, str(error), body, name, position, plain=error.plain)
+            return
+
+        def parts() -> Iterator[Batch | Unread]:
+            return (step for _, step in self._halves(body, start, middle))
+
+        self.halving.found()
+        yield end, Batch(batch_id, table, name, position, filled=True, parts=parts if middle else None)
+
+    def _halves(self, body: bytes, start: int, middle: int) -> Iterator[tuple[int, Batch | Unread]]:
+        yield from self.steps(body[:middle], start)
+        yield from self.steps(body[middle:], start + middle)
 
 
 def _middle(body: bytes) -> int:

@@ -40,9 +40,10 @@ class Source(Protocol):
 
     `steps(position)` yields what there is after a position, which is that of the last batch that became durable, or None at
     the start. Each batch carries the position after it, as values of JSON, and an id that is the same whenever the same rows
-    are read again. Where there is nothing, it yields None, and is asked again after a pause. It may raise SourceError or
-    OSError: then it is said, and `steps` is called again after a pause that grows. So it is after any other error, which is a
-    fault of the program. It ends when it has no more rows, ever.
+    are read again. A batch without a position, of a source that cannot go back, is put again if the stream could not keep it.
+    Where there is nothing, it yields None, and is asked again after a pause. It may raise SourceError or OSError: then it is
+    said, and `steps` is called again after a pause that grows. So it is after any other error, which is a fault of the program.
+    It ends when it has no more rows, ever.
     `wants_end`: whether the service is to end when it has ended.
     """
 

@@ -25,7 +25,7 @@ class StandardInput:
         #: What was read and did not leave; kept where `steps` is called again, since it cannot be read again.
         self._lines = Lines(form, context)
         #: Ids of this run, so that those of another one are not taken for them.
-        self._run, self._count = secrets.token_hex(6), 0
+        self._run = secrets.token_hex(6)
 
     def steps(self, position: Any) -> Iterator[Step]:
         """Yield batches as they come, and nothing while none do."""
@@ -46,10 +46,9 @@ class StandardInput:
             if not piece:
                 return
 
-    def _id(self) -> str:
+    def _id(self, start: int) -> str:
         """Return an id that no other batch has."""
-        self._count += 1
-        return f"{self._run}-{self._count}"
+        return f"{self._run}-{start}"
 
     def close(self) -> None:
         """Read no more."""
