@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 import supersample as ss
-from supersample.selection import stream
+from benchmarks.drained import drained
 
 __all__ = ["Choice", "Judge", "batch", "drafted", "kernel_of", "nearest_error", "online", "streamed"]
 
@@ -59,7 +59,7 @@ def drafted(points: Floats, kernel: ss.kernels.Kernel, prototypes: int, criticis
         n_features=n_features,
         random_state=seed,
     ).fit(points)
-    held = stream.drain(sampler._state)
+    held = drained(sampler)
     passed = time.process_time() - start
     return Choice(held.reservoir.rows.positions, held.criticisms.rows.positions, passed)
 

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 import supersample as ss
+from benchmarks.drained import drained
 from benchmarks.papers.figures import panels, write_numbers
 from benchmarks.papers.reservoir_data import FUNCTIONS
 from benchmarks.papers.reservoir_digits import figure4
@@ -18,7 +19,6 @@ from benchmarks.papers.reservoir_importance import figure5
 from benchmarks.papers.reservoir_tree import figure2
 from benchmarks.papers.reservoir_trial import MEASURES, D, M, Trial, fourier_map, mixture_stream, trial
 from benchmarks.papers.trials import one_thread_workers
-from supersample.selection import stream
 
 __all__ = ["figure1", "figure2", "figure3", "figure4", "figure5", "run"]
 
@@ -75,7 +75,7 @@ def figure1(out: Path, places: Sequence[int], trials: Sequence[Trial]) -> None:
         )
     mixture, data = mixture_stream(0, places[-1])
     sampler = ss.SuperSampler(M, features=fourier_map(data, 0), search="tree", random_state=0).fit(data)
-    chosen = stream.drain(sampler._state).reservoir.rows.points
+    chosen = drained(sampler).reservoir.rows.points
     with panels(out / "figure1", 3) as axes:
         x, y, density = mixture.grid(200)
         axes[0].contour(x, y, np.sqrt(density), levels=8, cmap="Greys", linewidths=0.7, vmin=-0.2 * np.sqrt(density.max()))

@@ -7,9 +7,9 @@ import numpy.typing as npt
 import pyarrow.parquet as pq
 
 import supersample as ss
+from benchmarks.drained import drained
 from benchmarks.papers.figures import panels, write_numbers
 from benchmarks.papers.reservoir_trial import fourier_map
-from supersample.selection import stream
 
 __all__ = ["figure4"]
 
@@ -38,7 +38,7 @@ def figure4(out: Path, data: Path, quick: bool) -> None:
     phi = fourier_map(images, 4, KEPT)
     sampler = ss.SuperSampler(KEPT, features=phi, search="exact", random_state=4).fit(images)
     chosen = {
-        "paper's stream": stream.drain(sampler._state).reservoir.rows.positions,
+        "paper's stream": drained(sampler).reservoir.rows.positions,
         "with second look": sampler.prototype_indices_,
         "default": ss.SuperSampler(KEPT, kernel=phi.kernel, random_state=4).fit(images).prototype_indices_,
     }

@@ -13,8 +13,8 @@ from scipy.special import logsumexp
 from scipy.stats import norm
 
 import supersample as ss
+from benchmarks.drained import drained
 from benchmarks.papers.figures import panels, write_numbers
-from supersample.selection import stream
 
 __all__ = ["figure5"]
 
@@ -102,7 +102,7 @@ def _run(seed: int, places: Sequence[int], kernel: str, bandwidth: float | Liter
         column: Column = {method: [] for method in METHODS}
         for start, stop in zip((0, *places[:-1]), places, strict=True):
             sampler.partial_fit(points[start:stop], log_weight=log_weights[start:stop])
-            column[METHODS[0]].append(stream.drain(sampler._state).reservoir.rows.points[:, 0])
+            column[METHODS[0]].append(drained(sampler).reservoir.rows.points[:, 0])
             if seed == 0 or stop == places[-1]:
                 column[METHODS[1]].append(sampler.prototypes_[:, 0].astype(np.float64))
             weights = np.exp(log_weights[:stop] - logsumexp(log_weights[:stop]))

@@ -7,10 +7,10 @@ import numpy as np
 import numpy.typing as npt
 
 import supersample as ss
+from benchmarks.drained import drained
 from benchmarks.papers.reservoir_data import Mixture, averages, random_mixture
 from benchmarks.papers.reservoir_printed import PERIODS, printed_points
 from supersample._typing import Points
-from supersample.selection import stream
 
 __all__ = ["MEASURES", "D", "M", "Trial", "fourier_map", "mixture_stream", "trial"]
 
@@ -121,7 +121,7 @@ def trial(seed: int, places: Sequence[int]) -> Trial:
         sampler = ss.SuperSampler(M, features=phi, search=search, random_state=seed)
         for start, stop in zip((0, *places[:-1]), places, strict=True):
             sampler.partial_fit(data[start:stop])
-            curves[search].append(judge(stream.drain(sampler._state).reservoir.rows.points))
+            curves[search].append(judge(drained(sampler).reservoir.rows.points))
             if search == "exact":
                 curves["second look"].append(judge(sampler.prototypes_))
         if search == "tree":

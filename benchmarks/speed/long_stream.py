@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.drained import drained
 from benchmarks.speed.report import Benchmark, Context, Result, Row, Target
 from benchmarks.speed.timing import in_child
 from supersample import SuperSampler
 from supersample._typing import Floats
-from supersample.selection import stream
 
 __all__ = ["BENCHMARK"]
 
@@ -22,7 +22,7 @@ def followed(n: int) -> dict[str, Any]:
     sampler = _sampler()
     for index in range(n // _CHUNK):
         sampler.partial_fit(_chunk(index))
-    mean = stream.drain(sampler._state).moments.mean()
+    mean = drained(sampler).moments.mean()
     return {
         "mmd": sampler.mmd_,
         "error": sampler.mmd_error_,
