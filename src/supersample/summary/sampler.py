@@ -50,10 +50,10 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
 
     Algorithm 2 of Paige, Sejdinovic and Wood 2016. A row may replace a held point if that reduces the maximum mean discrepancy
     (MMD) between the points and the data. A uniform background sample is kept for a second look whenever a result is read.
-    Time O(n (d + M / 20) D). Memory O(M D + B d) whatever the number of rows, where B, the rows of the background sample, is 5,000
-    for up to 250 points and 20,000 for 1,000 to 6,000; an array on disk (`np.load` with mmap_mode) is read in slices. The same
-    rows in the same order with the same seed give the same result however they are batched; reading a result changes nothing.
-    Thread-safe: calls are serialised, no row is lost, and rows keep the order of the calls.
+    Time O(n (d + M / 20) D). Memory O(M D + B d) whatever the number of rows, where B, the rows of the background sample, is
+    5,000 for up to 250 points and 20,000 for 1,000 to 6,000; an array on disk (`np.load` with mmap_mode) is read in slices.
+    The same rows in the same order with the same seed give the same result however they are batched; reading a result changes
+    nothing. Thread-safe: calls are serialised, no row is lost, and rows keep the order of the calls.
 
     Parameters
     ----------
