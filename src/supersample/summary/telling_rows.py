@@ -193,13 +193,13 @@ class _Sides:
     def _classes_of(self, family: _Family) -> list[Classes]:
         return [self.classes[place].wider() if family.wide else self.classes[place] for place in family.columns]
 
-    def _picked(self, side: int, likes: Sequence[Like]) -> tuple[Indices, Like]:
+    def _picked(self, side: int, by_group: Sequence[Like]) -> tuple[Indices, Like]:
         """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
 
         All are of kinds that are more common here beyond chance.
         """
-        best = likes[0]
-        for each in likes[1:]:
+        best = by_group[0]
+        for each in by_group[1:]:
             best = best.or_else(each, each.rank > best.rank)
         rows: list[int] = []
         chosen: list[Like] = []
@@ -211,7 +211,7 @@ class _Sides:
             alike = [each.similarity(side, row) for each in self.classes]
             np.maximum(nearest, np.mean(alike, axis=0), out=nearest)
 
-        for group, change in zip(self.groups, likes, strict=True) if self.named else ():
+        for group, change in zip(self.groups, by_group, strict=True) if self.named else ():
             shown = any(set(group) <= set(self.families[int(like.family[0])].columns) for like in chosen)
             free = np.flatnonzero((nearest < 1.0) & (change.clear > 0.0))
             if not shown and free.size and len(rows) < _SHOWN:
