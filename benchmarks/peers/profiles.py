@@ -66,7 +66,7 @@ def profile_alone(path: str) -> dict[str, Any]:
         state = empty
         for batch in pq.ParquetFile(path).iter_batches(16_384):
             state = profile.update(state, batch)
-        profile.table(state)
+        profile.to_table(state)
 
     return _timed(work)
 

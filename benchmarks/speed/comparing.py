@@ -55,7 +55,7 @@ BENCHMARK = Benchmark(
     "compare: the change at row 17,424 of electricity.parquet, from two stored summaries",
     [
         "vicprice, vicdemand and transfer are constant up to that row and vary after it; prices and demand drift as well.",
-        "Which columns changed is told by Kolmogorov-Smirnov tests with all rows, Bonferroni over the columns.",
+        "Which columns changed is decided by Kolmogorov-Smirnov tests with all rows, Bonferroni over the columns.",
     ],
     _run,
 )

@@ -48,7 +48,7 @@ _START = (
 class Task:
     """A call `function(frames, **arguments)`, where `function` is the name "module:function".
 
-    frames: yields each frame with the number of rows in it, of which the caller is told.
+    frames: yields each frame with the number of rows in it, which is reported to the caller.
     """
 
     key: Any
@@ -76,7 +76,7 @@ class Inline:
 
     def __init__(self) -> None:
         self._results: list[tuple[Any, bytes]] = []
-        self._told: Callable[[int], None] = lambda _: None
+        self._on_rows: Callable[[int], None] = lambda _: None
 
     def __enter__(self) -> "Inline":
         """Nothing is to be started."""
@@ -88,13 +88,13 @@ class Inline:
     #: How many tasks it takes before the result of one must be asked for.
     room = 1
 
-    def give(self, task: Task, told: Callable[[int], None]) -> None:
-        """Do a task; `told` is called with the rows of each frame."""
+    def give(self, task: Task, on_rows: Callable[[int], None]) -> None:
+        """Do a task; `on_rows` is called with the rows of each frame."""
 
         def frames() -> Iterator[Frame]:
             for rows, frame in task.frames():
                 yield frame
-                told(rows)
+                on_rows(rows)
 
         self._results.append((task.key, _function(task.function)(frames(), **task.arguments)))
 
@@ -108,7 +108,7 @@ class _Event:
     """What a thread has to say: rows that a worker took, the result of a task, or an error."""
 
     rows: int = 0
-    told: Callable[[int], None] | None = None
+    on_rows: Callable[[int], None] | None = None
     key: Any = None
     result: bytes | None = None
     error: BaseException | None = None
@@ -157,12 +157,12 @@ class Workers:
                     assert pipe is not None
                     pipe.close()
 
-    def give(self, task: Task, told: Callable[[int], None]) -> None:
-        """Let a worker do a task; `told` is called by `result`, in its thread, with the rows of each frame."""
+    def give(self, task: Task, on_rows: Callable[[int], None]) -> None:
+        """Let a worker do a task; `on_rows` is called by `result`, in its thread, with the rows of each frame."""
         if len(self._threads) < self.count:
             self._threads.append(threading.Thread(target=self._serve, name="supersample-feeder", daemon=True))
             self._threads[-1].start()
-        self._tasks.put((task, told))
+        self._tasks.put((task, on_rows))
 
     def result(self) -> tuple[Any, bytes]:
         """Return key and result of a task that is done; raise the error of one that failed."""
@@ -175,17 +175,17 @@ class Workers:
                 raise event.error
             if event.result is not None:
                 return event.key, event.result
-            if event.told is not None:
-                event.told(event.rows)
+            if event.on_rows is not None:
+                event.on_rows(event.rows)
 
     def _serve(self) -> None:
         """Give one worker one task after the other."""
         try:
             child = None
             while (given := self._tasks.get()) is not None and not self._over:
-                task, told = given
+                task, on_rows = given
                 child = child or self._started()
-                self._events.put(_Event(key=task.key, result=self._done(child, task, told)))
+                self._events.put(_Event(key=task.key, result=self._done(child, task, on_rows)))
         except BaseException as error:
             self._events.put(_Event(error=error))
 
@@ -206,7 +206,7 @@ class Workers:
         child.stdin.write(json.dumps(sys.path).encode() + b"\n")
         return child
 
-    def _done(self, child: "subprocess.Popen[bytes]", task: Task, told: Callable[[int], None]) -> bytes:
+    def _done(self, child: "subprocess.Popen[bytes]", task: Task, on_rows: Callable[[int], None]) -> bytes:
         """Return the result of a task that a worker does; raise its error."""
         pipe, answers = child.stdin, child.stdout
         assert pipe is not None
@@ -217,7 +217,7 @@ class Workers:
             frames = iter(task.frames())
             while not self._over and (frame := next(frames, None)) is not None:
                 _send(pipe, frame[1])
-                self._events.put(_Event(frame[0], told))
+                self._events.put(_Event(frame[0], on_rows))
             _send(pipe, None)
         except _LostError:
             pass  # the worker has an error to tell, or is gone
@@ -253,20 +253,20 @@ def _answer(pipe: IO[bytes], child: "subprocess.Popen[bytes]") -> bytes:
         failed = head == _LENGTH.pack(_ERROR)
         if not failed:
             return _rest(pipe, head)
-        told = json.loads(_rest(pipe, pipe.read(_LENGTH.size)))
+        failure = json.loads(_rest(pipe, pipe.read(_LENGTH.size)))
     except _LostError:
         raise InputError(
             f"a worker process ended before its work was done, with exit code {child.wait()}, as it does if the machine runs "
             f"out of memory; nothing was returned; run again with a smaller n_jobs"
         ) from None
-    if told["unknown"]:
-        reason = "; ".join(told["lost"]) or "a script or notebook registered it itself"
+    if failure["unknown"]:
+        reason = "; ".join(failure["lost"]) or "a script or notebook registered it itself"
         raise InputError(
-            f"n_jobs must be 1 or left out here: other processes do not have what is registered as {told['unknown']!r} "
+            f"n_jobs must be 1 or left out here: other processes do not have what is registered as {failure['unknown']!r} "
             f"({reason}); register it in a module that can be imported, and import that"
         )
-    kind: type[SupersampleError] = getattr(errors, told["kind"], InputError)
-    raise kind(told["message"])
+    kind: type[SupersampleError] = getattr(errors, failure["kind"], InputError)
+    raise kind(failure["message"])
 
 
 def _rest(pipe: IO[bytes], head: bytes) -> bytes:
@@ -297,11 +297,11 @@ def serve() -> None:
             except _LostError:
                 return
             except BaseException as error:
-                told = {"kind": type(error).__name__, "message": str(error), "unknown": _unknown_name(error), "lost": lost}
+                failure = {"kind": type(error).__name__, "message": str(error), "unknown": _unknown_name(error), "lost": lost}
                 if not isinstance(error, SupersampleError):
-                    told |= {"kind": "InputError", "message": f"a worker process failed: {type(error).__name__}: {error}"}
+                    failure |= {"kind": "InputError", "message": f"a worker process failed: {type(error).__name__}: {error}"}
                 answers.write(_LENGTH.pack(_ERROR))
-                _send(answers, json.dumps(told).encode())
+                _send(answers, json.dumps(failure).encode())
                 return
             _send(answers, result)
 

@@ -29,12 +29,12 @@ def part_rows(n_rows: int, width: int, n_points: int) -> int:
 
 
 def reduced(
-    pool: Workers | Inline, parts: Sequence[Task], merge: Callable[[Any, bytes, bytes], Task], told: Callable[[int], None]
+    pool: Workers | Inline, parts: Sequence[Task], merge: Callable[[Any, bytes, bytes], Task], on_rows: Callable[[int], None]
 ) -> bytes:
     """Return the parts' results merged in the shape of `tree`: pairs of neighbours, then pairs of these, and so on.
 
     parts: their keys are (0, place). merge: returns the task, of the given key, that merges two neighbours. A merge begins as
-    soon as both of its halves are there, before further parts, so that few results wait. told: called with rows taken in.
+    soon as both of its halves are there, before further parts, so that few results wait. on_rows: called with rows taken in.
     """
     sizes = [len(parts)]
     while sizes[-1] > 1:
@@ -42,7 +42,7 @@ def reduced(
     waiting, merges, held, given = deque(parts), deque[Task](), dict[tuple[int, int], bytes](), 0
     while True:
         while given < pool.room and (merges or waiting):
-            pool.give((merges or waiting).popleft(), told)
+            pool.give((merges or waiting).popleft(), on_rows)
             given += 1
         (level, place), data = pool.result()
         given -= 1

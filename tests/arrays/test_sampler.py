@@ -8,7 +8,7 @@ import pytest
 
 import supersample as ss
 from supersample.selection.stream import background, drain
-from supersample.selection.stream.there import on_host
+from supersample.selection.stream.device_transfer import on_host
 
 
 def rows(n=14_000, seed=0):

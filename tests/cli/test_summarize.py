@@ -106,6 +106,7 @@ def test_a_bar_on_request(run, tmp_path):
         (["{data}/a.parquet", "--columns", "z"], "error: .*'z'"),
         (["{data}/a.parquet", "--columns", "x=much"], "error: --columns must give a number as the weight of 'x', got 'much'"),
         (["{data}/a.parquet", "--kernel", "gauss"], "error: kernel must be one of"),
+        (["{data}/a.parquet", "--features", "wavelets"], "error: features must be one of .*'fourier'.*'wavelets'"),
         (["{data}/a.parquet", "--like", "{data}/a.parquet"], "error: .* must be a file that Summary.save wrote"),
         (["{data}/a.parquet", "--bandwidth", "wide"], "'wide' is neither a number nor 'median'"),
         (["{data}/a.parquet", "-p", "0"], "0 is not in the range"),

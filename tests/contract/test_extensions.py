@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from scipy import special
 
@@ -137,6 +138,22 @@ def test_what_is_registered_works_everywhere(case, tmp_path):
     assert loaded.compare(other).rejects(0.001)
     assert loaded.compare(other).columns[0].name == "opened_clock"
     assert "<td>clock</td>" in first.report(tmp_path / "page.html").read_text().replace("\n", "")
+
+
+def test_the_command_takes_what_is_registered(tmp_path):
+    """Names of kernels and feature maps are looked up in the registries, not in a list of the command's own."""
+    from click.testing import CliRunner
+
+    from supersample.cli.group import group
+
+    table, files = table_of(60, 0), [str(tmp_path / name) for name in ("rows.parquet", "rows.ss")]
+    pq.write_table(table, files[0])
+    options = ["--kernel", "rational", "--features", "tiles", "--n-features", "20", "-p", "5", "-c", "0", "--seed", "0"]
+    done = CliRunner().invoke(group, ["summarize", files[0], "-o", files[1], *options])
+    assert done.exit_code == 0, done.output
+    found = ss.load(files[1])
+    assert isinstance(found.feature_map, Tiles)
+    assert isinstance(found.kernel, Rational)
 
 
 def test_a_stream_can_be_stopped_and_resumed_in_files(tmp_path):

@@ -37,6 +37,15 @@ def own_public_names(module):
             yield name
 
 
+@pytest.mark.parametrize("name", [module.name for module in pkgutil.walk_packages(ss.__path__, "supersample.") if module.ispkg])
+def test_no_exported_name_shadows_a_submodule(name):
+    """Else `package.name` is the function after one import and the module after another, and the module cannot be patched."""
+    package = load(name)
+    modules = {module.name for module in pkgutil.iter_modules(package.__path__)}
+    shadowed = [each for each in modules & set(vars(package)) if not isinstance(vars(package)[each], types.ModuleType)]
+    assert shadowed == []
+
+
 def test_every_promised_name_is_there_and_documented():
     promised = {
         "MeanEmbedding", "TestResult", "circular_discrepancy", "circular_ensemble",

@@ -43,7 +43,7 @@ def mixed(n_rows):
     )
 
 
-def told(n_rows):
+def typed_texts(n_rows):
     """Return a table with columns of text that hold something else; the same on every machine."""
     steps = np.arange(n_rows)
     start = datetime(2024, 2, 28, tzinfo=UTC)
@@ -93,7 +93,7 @@ def summary(**options):
 def roles(**options):
     """Return a summary of columns that are read, hashed, set aside or redacted."""
     options = {"prototypes": 6, "criticisms": 3, "n_features": 24, "label": "churned", "redact": ["name"], **options}
-    return ss.summarize(told(240), random_state=5, **options).to_bytes()
+    return ss.summarize(typed_texts(240), random_state=5, **options).to_bytes()
 
 
 def running(search="tree", n_rows=5_600):

@@ -75,7 +75,7 @@ def test_a_profile_that_was_stored_is_the_same(rows):
     again = restored(data)
     again.check()
     assert stored(again) == data
-    assert profile.table(again).equals(profile.table(in_one(batch_of(rows))))
+    assert profile.to_table(again).equals(profile.to_table(in_one(batch_of(rows))))
 
 
 def many_rows(n=24_000):

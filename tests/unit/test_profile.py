@@ -276,7 +276,7 @@ def test_text_is_profiled_as_what_it_is_read_as():
 
 def test_the_table_has_a_row_for_each_column_and_the_names_of_pandas():
     table = random_numbers(0)
-    shown = profile.table(profiled(table))
+    shown = profile.to_table(profiled(table))
     described = table.select(["many", "rounded"]).to_pandas().describe()
     assert shown.column("name").to_pylist() == table.column_names
     for row in shown.to_pylist():
@@ -293,7 +293,7 @@ def test_the_table_has_a_row_for_each_column_and_the_names_of_pandas():
 
 def test_the_table_of_texts_and_lists():
     table = pa.table({"word": ["a", "bb", "bb"], "place": pa.array([[3.0, 4.0]] * 3), "raw": [b"", b"", None]})
-    word, place, raw = profile.table(profiled(table)).to_pylist()
+    word, place, raw = profile.to_table(profiled(table)).to_pylist()
     assert word["top"] == [{"value": "bb", "count": 2, "at_least": False}, {"value": "a", "count": 1, "at_least": False}]
     assert (word["shortest"], word["longest"], word["mean_length"], word["mean"]) == (1, 2, 5 / 3, None)
     assert (place["mean"], place["sd"], place["longest"], place["top"]) == (5.0, 0.0, 2, None)
@@ -303,10 +303,10 @@ def test_the_table_of_texts_and_lists():
 def test_what_is_given_is_not_changed():
     table = random_numbers(0)
     before = profiled(table)
-    shown = profile.table(before)
+    shown = profile.to_table(before)
     profile.update(before, table.to_batches()[0])
     profile.merge(before, before)
-    assert profile.table(before).equals(shown)
+    assert profile.to_table(before).equals(shown)
 
 
 def test_columns_are_found_by_name():

@@ -23,8 +23,8 @@ STEPS, MEMORY = 12.0, 64.0
 def move_clock(time: float, reach: float, places: Floats, counts: Integers) -> int:
     """Move the clock by a row's time; return 1 for a row that is ahead of it, -1 for one that put it back, else 0.
 
-    places: the clock, and the latest two times of the rows in a row that disagree with it. counts: what the caller likes, rows
-    in a row that disagree, rows with a time, rows that were ahead of the clock.
+    places: the clock, and the latest two times of the rows in a row that disagree with it. counts: a number that the caller
+    keeps there, rows in a row that disagree, rows with a time, rows that were ahead of the clock.
     A row more than `reach` ahead of the clock does not move it, until AGREEING rows in a row are ahead: then the clock jumps
     to the latest but one of them. Among the first EARLY rows it is put back in the same way, if AGREEING rows in a row lie
     more than FAR_BEHIND times `reach` behind.

@@ -3,8 +3,8 @@
 Words of 64 bits go through the finaliser of SplitMix64 (Steele, Lea and Flood 2014), a permutation in which each bit of the
 input changes each bit of the output with a probability near one half. Different words therefore have different hashes, and so
 have different texts of one length of at most 8 bytes; others coincide with a probability of 2^-64. Bytes are read with shifts,
-the lowest first, so that the order of bytes of a machine does not matter. The hash has no key: whoever wants texts of equal
-hashes can make them.
+the lowest first, so that the order of bytes of a machine does not matter. The hash has no key, so texts of equal hashes can
+be made on purpose.
 """
 
 import numba

@@ -55,9 +55,9 @@ def demo(folder: Path, live: bool, pace: float, stay: float) -> None:
     started = time.perf_counter()
     summary = summarize(_stream(digits), 10, 5, columns=["image"], random_state=0)
     summary.source = "handwritten digits"
-    told = _told(summary)
+    described = _described(summary)
     say(f"{summary.n_seen:,} handwritten digits, read once in batches of {_BATCH} ({time.perf_counter() - started:.1f} s)\n")
-    tell(told)
+    tell(described)
 
     half = digits.num_rows // 2
     first = summarize(_stream(digits.slice(0, half)), 10, 5, columns=["image"], random_state=1)
@@ -93,7 +93,7 @@ def _stream(table: "pa.Table") -> Iterator["pa.Table"]:
     return (table.slice(start, _BATCH) for start in range(0, table.num_rows, _BATCH))
 
 
-def _told(summary: "Summary") -> str:
+def _described(summary: "Summary") -> str:
     from supersample.summary.outcome import said_as_good_as, said_error
 
     chosen, odd = summary.prototypes, summary.criticisms

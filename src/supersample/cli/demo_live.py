@@ -27,7 +27,7 @@ def play(pace: float, stay: float) -> None:
     stream = StreamSettings("shop", history, title="A web shop")
     with tempfile.TemporaryDirectory() as folder:
         # No tokens: the environment may hold those of another service, and this one is on loopback and has nothing to guard.
-        running = Running(ServiceSettings(Path(folder), (stream,), ServerSettings(port=0)), _told)
+        running = Running(ServiceSettings(Path(folder), (stream,), ServerSettings(port=0)), _print_alarm)
         running.start()
         try:
             _introduce(running, pace)
@@ -68,7 +68,7 @@ def _send(running: "Running", pace: float) -> None:
             clock.wait(pace)
 
 
-def _told(event: str, **values: Any) -> None:
+def _print_alarm(event: str, **values: Any) -> None:
     """Print alarms as they come."""
     if event == "alarm":
         tell(f"alarm {values['number']}: {values['text']}")

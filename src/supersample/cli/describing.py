@@ -46,8 +46,8 @@ def columns_text(summary: "Summary") -> str:
     profiles = summary.column_profiles
     if profiles is None:
         width = max(len(note.name) for note in summary.columns)
-        told = (f"{note.type}, {note.kind}{f': {note.note}' if note.note else ''}" for note in summary.columns)
-        return "\n".join(f"  {note.name:{width}}  {text}" for note, text in zip(summary.columns, told, strict=True))
+        lines = (f"{note.type}, {note.kind}{f': {note.note}' if note.note else ''}" for note in summary.columns)
+        return "\n".join(f"  {note.name:{width}}  {text}" for note, text in zip(summary.columns, lines, strict=True))
     import pyarrow as pa
 
     used = {note.name: note.used or note.kind in ("weight", "left out") for note in summary.columns}

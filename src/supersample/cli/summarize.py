@@ -39,7 +39,7 @@ __all__ = ["summarize"]
 @click.option(
     "--bandwidth", metavar="NUMBER", callback=bandwidth, help="The kernel's length scale on encoded rows.  [default: median]"
 )
-@click.option("--features", type=click.Choice(["auto", "fourier", "nystroem"]), help="How the kernel is approximated.")
+@click.option("--features", metavar="NAME", help="How the kernel is approximated: auto, fourier or nystroem.  [default: auto]")
 @click.option("--n-features", type=click.IntRange(min=1), help="How many features that takes.")
 @click.option("--time", metavar="COLUMN", help="The column that says when rows happened, for --half-life.")
 @click.option(

@@ -104,7 +104,7 @@ def watch(source: str | None, config: Path | None, as_json: bool, fail_on_change
     settings = _settings(source, config, options)
     alarms = 0
 
-    def told(event: str, **values: Any) -> None:
+    def report(event: str, **values: Any) -> None:
         nonlocal alarms
         alarms += event == "alarm"
         if as_json:
@@ -114,8 +114,8 @@ def watch(source: str | None, config: Path | None, as_json: bool, fail_on_change
         elif not quiet or event not in ("started", "stopped"):
             say(f"{event}: " + ", ".join(f"{name} {value}" for name, value in values.items() if value not in ("", None)))
 
-    running = Running(settings, told)
-    interrupted = _until_told(running, told)
+    running = Running(settings, report)
+    interrupted = _run_until_stopped(running, report)
     if running.trouble:
         raise InputError(f"the last save failed ({running.trouble}); no acknowledged row is lost, the same command goes on")
     if interrupted:
@@ -124,7 +124,7 @@ def watch(source: str | None, config: Path | None, as_json: bool, fail_on_change
         click.get_current_context().exit(1)
 
 
-def _until_told(running: Any, told: Any) -> bool:
+def _run_until_stopped(running: Any, report: Any) -> bool:
     """Run until Ctrl-C, SIGTERM, or the end of standard input; return whether it was Ctrl-C."""
     interrupted = False
 
@@ -136,12 +136,12 @@ def _until_told(running: Any, told: Any) -> bool:
     before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         running.start()
-        told("started", url=running.url, streams=list(running.service.streams), folder=str(running.service.settings.folder))
+        report("started", url=running.url, streams=list(running.service.streams), folder=str(running.service.settings.folder))
         try:
             running.wait()
         finally:
             running.stop()
-        told("stopped", rows={name: each.history.n_seen for name, each in running.service.streams.items()})
+        report("stopped", rows={name: each.history.n_seen for name, each in running.service.streams.items()})
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)

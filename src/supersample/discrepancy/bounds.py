@@ -14,7 +14,7 @@ from supersample.features.random_fourier import RandomFourier
 from supersample.selection.pool import embedded
 from supersample.selection.stream.background import Background
 
-__all__ = ["Judged", "bernstein", "checked_bound", "distance_to_population", "distance_to_rows", "theorem_one"]
+__all__ = ["BoundInputs", "bernstein", "checked_bound", "distance_to_population", "distance_to_rows", "theorem_one"]
 
 #: Rows of the background that a bound uses: their kernel matrix is computed for it.
 _MOST_ROWS = 5000
@@ -22,7 +22,7 @@ _MOST_ROWS = 5000
 _ROUNDING = 1e-9
 
 
-class Judged(NamedTuple):
+class BoundInputs(NamedTuple):
     """Weighted points, and what is known of the rows that they represent.
 
     moments: of the held-out features, over all rows. background: settled. effective_rows: as how many independent rows of equal
@@ -38,7 +38,7 @@ class Judged(NamedTuple):
 
 
 @one_blas_thread()
-def checked_bound(judged: Judged, delta: Any, kind: Any = "auto", population: Any = False) -> float:
+def checked_bound(inputs: BoundInputs, delta: Any, kind: Any = "auto", population: Any = False) -> float:
     """Return the bound that a user asked for, or raise an error that says why there is none.
 
     For the population, half of `delta` goes to each of its two steps, all of it to the second if the first is exact.
@@ -47,11 +47,11 @@ def checked_bound(judged: Judged, delta: Any, kind: Any = "auto", population: An
         raise InputError(f"delta must lie between 0 and 1, got {delta!r}; 0.05 gives a bound that holds 95 times in 100")
     how = choose(kind, "kind", ("auto", "background", "bernstein", "theorem"))
     to_population = check_flag(population, "population")
-    kernel, held_out = judged.held_out.kernel, judged.held_out
+    kernel, held_out = inputs.held_out.kernel, inputs.held_out
     if not isinstance(held_out, RandomFourier):
         raise InputError(f"bound needs a kernel with random Fourier features, which {kernel!r} has not; use mmd instead")
-    sample, n_rows = min(len(judged.background.rows), _MOST_ROWS), judged.moments.n_seen
-    equal = judged.moments.effective_rows >= (1.0 - _ROUNDING) * n_rows
+    sample, n_rows = min(len(inputs.background.rows), _MOST_ROWS), inputs.moments.n_seen
+    equal = inputs.moments.effective_rows >= (1.0 - _ROUNDING) * n_rows
     if how == "auto":
         how = "background" if equal or sample >= n_rows else "bernstein"
     exact = how == "background" and sample >= n_rows
@@ -59,14 +59,14 @@ def checked_bound(judged: Judged, delta: Any, kind: Any = "auto", population: An
     if how == "background":
         if not (equal or exact):
             raise InputError("kind='background' needs rows of equal weight, or at most 5,000 rows; use kind='bernstein'")
-        found = _to_background(judged, sample) + (0.0 if exact else distance_to_rows(kernel.k0, sample, n_rows, chance))
+        found = _to_background(inputs, sample) + (0.0 if exact else distance_to_rows(kernel.k0, sample, n_rows, chance))
     else:
-        chosen = judged.weights @ held_out.transform(judged.points).astype(np.float64)
-        terms = held_out.terms((judged.moments.mean() - chosen) ** 2)
-        most = 4.0 * kernel.k0 * held_out.largest_weight(judged.points.shape[1])
+        chosen = inputs.weights @ held_out.transform(inputs.points).astype(np.float64)
+        terms = held_out.terms((inputs.moments.mean() - chosen) ** 2)
+        most = 4.0 * kernel.k0 * held_out.largest_weight(inputs.points.shape[1])
         found = (bernstein if how == "bernstein" else theorem_one)(terms, most, chance)
     if to_population:
-        found += distance_to_population(kernel.k0, judged.effective_rows, chance)
+        found += distance_to_population(kernel.k0, inputs.effective_rows, chance)
     return min(found, 2.0 * float(np.sqrt(kernel.k0)))  # no MMD is larger
 
 
@@ -128,11 +128,11 @@ def distance_to_population(k0: float, rows: float, delta: float) -> float:
     return (1.0 + float(np.sqrt(2.0 * np.log(1.0 / delta)))) * float(np.sqrt(k0 / rows))
 
 
-def _to_background(judged: Judged, sample: int) -> float:
+def _to_background(inputs: BoundInputs, sample: int) -> float:
     """Return the exact MMD between the weighted points and the first rows of the background."""
-    kernel, points, weights = judged.held_out.kernel, judged.points, judged.weights
-    rows = judged.background.rows.points[:sample]  # in the order of their random times: fewer are a uniform sample, too
-    shares = judged.background.shares()[:sample]
+    kernel, points, weights = inputs.held_out.kernel, inputs.points, inputs.weights
+    rows = inputs.background.rows.points[:sample]  # in the order of their random times: fewer are a uniform sample, too
+    shares = inputs.background.shares()[:sample]
     shares = shares / shares.sum()
     energy = shares @ embedded(kernel, rows, rows, shares)
     across = embedded(kernel, points, rows, shares)

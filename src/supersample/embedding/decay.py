@@ -138,7 +138,8 @@ def apart(left: Decay | None, right: Decay | None, shift: int) -> ScaledWeight:
         if left is right is None:
             return ONE
         raise MismatchError(
-            f"the two have different half-lives ({_told(left)} and {_told(right)}) and cannot be merged; use the same for both"
+            f"the two have different half-lives ({_in_words(left)} and {_in_words(right)}) and cannot be merged; "
+            f"use the same for both"
         )
     if left.by_time:
         started = bool(left.counts[2]) and bool(right.counts[2])
@@ -162,5 +163,5 @@ def merge(left: Decay | None, right: Decay | None) -> Decay | None:
     return replace(left, places=np.array([max(left.places[0], right.places[0]), 0.0, 0.0]), counts=counts)
 
 
-def _told(state: Decay | None) -> str:
+def _in_words(state: Decay | None) -> str:
     return "none" if state is None else f"{state.half_life:g} {'in time' if state.by_time else 'rows'}"

@@ -183,8 +183,8 @@ def finish(data: bytes, label: str) -> Summary:
 def unreadable(index: int | str, error: BaseException) -> SupersampleError:
     """Return the one error of a run whose partition `index` could not be read; "0 or 2" if it is one of them."""
     if isinstance(error, SupersampleError):
-        told = str(error)
-        return error if told.startswith("partition ") else type(error)(f"partition {index}: {told}")
+        message = str(error)
+        return error if message.startswith("partition ") else type(error)(f"partition {index}: {message}")
     return failed(index, f"{type(error).__name__}: {one_line(error)}")
 
 

@@ -58,19 +58,19 @@ def spark_errors(frame: Any, what: str, *, parts: bool = False) -> Iterator[None
             context.setJobDescription(before)
 
 
-def _our_own(told: str) -> SupersampleError | None:
+def _our_own(message: str) -> SupersampleError | None:
     """Return the error that our function raised in a worker, or None if something else failed."""
-    found = re.search(r"supersample\.errors\.(\w+): (.+)", told)
+    found = re.search(r"supersample\.errors\.(\w+): (.+)", message)
     if found is None or found[1] not in errors.__all__:
         return None
     kind: type[SupersampleError] = getattr(errors, found[1])
     return kind(found[2])
 
 
-def _cause(told: str) -> str:
+def _cause(message: str) -> str:
     """Return the line of a failure that states the cause, without stack traces."""
-    found = re.findall(r"^\s*:?\s*(?:\w+\.)*(\w+(?:Error|Exception): .+)$", told, re.MULTILINE)
-    return str(found[-1] if found else told.strip().splitlines()[0])
+    found = re.findall(r"^\s*:?\s*(?:\w+\.)*(\w+(?:Error|Exception): .+)$", message, re.MULTILINE)
+    return str(found[-1] if found else message.strip().splitlines()[0])
 
 
 def _failed_part(context: Any, description: str) -> int | None:

@@ -47,7 +47,7 @@ class SparkSink:
             history, before = self._opened()
             query = str(frame.sparkSession.sparkContext.getLocalProperty(_QUERY) or "")
             if self._repeated(before, query, epoch):
-                self._told(history, int(before["alarms"]))
+                self._announce(history, int(before["alarms"]))
                 return
             n_alarms = len(history.alarms)
             self._known = None  # if anything fails, the folder says where we are
@@ -56,7 +56,7 @@ class SparkSink:
                 after = {"spark": {"query": query, "epoch": epoch, "alarms": n_alarms}}
                 save_with(history, self._folder, after)
                 self._known = (self._stamp(), history, after)
-        self._told(history, n_alarms)
+        self._announce(history, n_alarms)
 
     def _opened(self) -> tuple[History, Mapping[str, Any]]:
         """Return the history, and what was saved with it for us; read again if someone else has written it."""
@@ -108,7 +108,7 @@ class SparkSink:
         finally:
             frame.unpersist()
 
-    def _told(self, history: History, n_alarms: int) -> None:
+    def _announce(self, history: History, n_alarms: int) -> None:
         """Call on_alarm with each new alarm; Spark repeats an epoch whose function failed, so each arrives at least once."""
         if self._on_alarm is not None:
             for alarm in history.alarms[n_alarms:]:

@@ -122,7 +122,7 @@ def _call(run: Run, f: Callable[[Any], Any], points: Floats, count: int, *, by_r
         except BaseException as error:  # an interrupt: it stays what it is, with a note
             error.add_note(_kept(run))
             raise
-        with _losing_nothing(run, run.told(part, values), count):
+        with _losing_nothing(run, run.with_values(part, values), count):
             run.tell(part, values)
 
 

@@ -71,7 +71,7 @@ def posterior_of(problem: Problem, points: Floats, values: Floats) -> Posterior:
     kept = shares > _SMALLEST_SHARE
     parts, shares = [part for part, keep in zip(parts, kept, strict=True) if keep], shares[kept] / shares[kept].sum()
     residuals = np.empty(0) if equal or values.size < _FEWEST else _residuals(parts, shares)
-    widening, trusted, remark = _judged(residuals, values.size, equal=equal, known=problem.amplitude is not None)
+    widening, trusted, remark = _fit_of_prior(residuals, values.size, equal=equal, known=problem.amplitude is not None)
     return Posterior(centre, unit, grain, tuple(parts), shares, residuals, widening, trusted, remark)
 
 
@@ -139,7 +139,7 @@ def _residuals(parts: list[Marginal], shares: Floats) -> Floats:
     return np.asarray(np.where(np.asarray(below) < above, score, -score))
 
 
-def _judged(residuals: Floats, count: int, *, equal: bool, known: bool) -> tuple[float, bool, str]:
+def _fit_of_prior(residuals: Floats, count: int, *, equal: bool, known: bool) -> tuple[float, bool, str]:
     """Return the widening, whether the prior is to be trusted, and why not.
 
     The standard deviation is multiplied by the root mean square of the residuals, or by the largest one over the median of the

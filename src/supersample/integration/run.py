@@ -94,9 +94,9 @@ class Run:
         numbers = _numbers(values, rows)
         with self.file.alone():
             self.refresh()
-            self.keep(self.told(rows, numbers))
+            self.keep(self.with_values(rows, numbers))
 
-    def told(self, rows: Floats, numbers: Floats) -> Known:
+    def with_values(self, rows: Floats, numbers: Floats) -> Known:
         """Return what is known with these values."""
         known = self.known
         joined = np.concatenate([known.points, rows]), np.concatenate([known.values, numbers])

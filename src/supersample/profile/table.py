@@ -7,7 +7,7 @@ import pyarrow as pa
 from supersample.profile.column import ColumnProfile
 from supersample.profile.profile import Profile
 
-__all__ = ["QUANTILES", "table"]
+__all__ = ["QUANTILES", "to_table"]
 
 #: The columns of quantiles, and their shares.
 QUANTILES = {"q01": 0.01, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95, "q99": 0.99}
@@ -27,7 +27,7 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 
 
-def table(profile: Profile) -> pa.Table:
+def to_table(profile: Profile) -> pa.Table:
     """Return the statistics of each column as a row of a table; null where a column has no such statistic.
 
     count: values that are there, as in pandas' `describe`; missing: null or NaN; unreadable: text that was to be read as a

@@ -80,9 +80,9 @@ def _summary(result: Summary) -> str:
     if criticisms.num_rows:
         missed = _rows("Criticisms: what the prototypes do not show", criticisms, FEW_ROWS)
         tables.append(replace(missed, remarks=tuple(why_shown(reason, rows) for reason in reasons)))
-    told = tuple(fact for fact in _told(str(result), LONGEST_NOTE)[1] if fact.label in ("kernel", "left out"))
+    facts = tuple(fact for fact in _headline_and_facts(str(result), LONGEST_NOTE)[1] if fact.label in ("kernel", "left out"))
     notes = tuple(map(_short, note_groups(result.notes)))
-    return _render(NotebookView(clean(result.source, 120), headline, meaning, tuple(tables), notes, told))
+    return _render(NotebookView(clean(result.source, 120), headline, meaning, tuple(tables), notes, facts))
 
 
 @html_of.register
@@ -118,7 +118,7 @@ def _gained(title: str, table: pa.Table) -> Rows:
 @html_of.register
 def _selection(result: Selection) -> str:
     result = result.on_host()
-    headline, facts = _told(str(result))
+    headline, facts = _headline_and_facts(str(result))
     shown, points = min(len(result), MOST_ROWS), result.points[:MOST_ROWS, :MOST_COLUMNS]
     names = ["Row", "Weight", *(f"x{place}" for place in range(points.shape[1]))]
     cells = tuple(
@@ -133,14 +133,14 @@ def _selection(result: Selection) -> str:
 @html_of.register(TestResult)
 @html_of.register(Integral)
 def _text(result: object) -> str:
-    headline, facts = _told(str(result))
+    headline, facts = _headline_and_facts(str(result))
     return _render(NotebookView("", headline, facts=facts))
 
 
-def _told(text: str, longest: int = LONGEST_LINE) -> tuple[str, tuple[Fact, ...]]:
+def _headline_and_facts(text: str, longest: int = LONGEST_LINE) -> tuple[str, tuple[Fact, ...]]:
     r"""Split what the terminal shows into its first line and the numbers below, each with its label.
 
-    >>> _told("It holds\n  left out  a, b\n  MMD       0.1  (exact)")[1][1]
+    >>> _headline_and_facts("It holds\n  left out  a, b\n  MMD       0.1  (exact)")[1][1]
     Fact(label='MMD', value='0.1  (exact)', about='')
     """
     first, *rest = text.splitlines()

@@ -46,8 +46,8 @@ def mean_of(
 
 def _mean_of_column(name: str, rows: pa.Table, weights: Floats, schema: pa.Schema, reading: Reading | None) -> float:
     if name not in schema.names:
-        told = did_you_mean(name, schema.names)
-        raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}{told}")
+        suggestion = did_you_mean(name, schema.names)
+        raise InputError(f"f must name a column ({', '.join(schema.names)}) or be a function, got {name!r}{suggestion}")
     kind = schema.field(name).type if reading is None else reading.type
     if not (is_numeric(kind) or pa.types.is_duration(kind)):
         raise InputTypeError(f"f must name a column of numbers, got {name!r} of type {kind}; pass a function: {_HINT}")

@@ -209,7 +209,7 @@ def shaped(features: Floats, state: Running, held: Stream, factors: Factors) -> 
 def dependence_told(state: Running) -> Iterator[tuple[str, str | None, str]]:
     """Say that rows depend on those before them, of all columns together or else of single ones: kind, column and text.
 
-    Tests count fewer rows wherever a factor is above 1. Of single columns it is told only where chance cannot explain it.
+    Tests count fewer rows wherever a factor is above 1. A single column is named only where chance cannot explain its factor.
     """
     held = drained(state)
     measures = measures_of(state, held)

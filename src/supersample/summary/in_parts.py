@@ -42,7 +42,7 @@ def summarize_in_parts(rows: Numbered, empty: WarmUp, n_jobs: int, tell: Callabl
         return None
     began, start, seen = time.monotonic(), _packed_empty(empty), 0
 
-    def told(some: int) -> None:
+    def add_rows(some: int) -> None:
         nonlocal seen
         seen += some
         if tell is not None and some:
@@ -62,7 +62,7 @@ def summarize_in_parts(rows: Numbered, empty: WarmUp, n_jobs: int, tell: Callabl
         return Task(key, f"{_TASKS}:merged_frames", {}, lambda: iter([(0, left), (0, right)]))
 
     with workers(min(n_jobs, len(starts))) as pool:
-        state = running_of(reduced(pool, [part(place) for place in range(len(starts))], merge, told))
+        state = running_of(reduced(pool, [part(place) for place in range(len(starts))], merge, add_rows))
     if tell is not None:
         point = measure(state.stream)
         seconds = time.monotonic() - began

@@ -51,15 +51,15 @@ class Kinds(NamedTuple):
     """The kinds of rows in some columns.
 
     codes: the kind of each row held, on both sides. sampled: how many there are of each kind in the samples, as rows of equal
-    weight. counted, rows: the same by the best that is known, of how many rows. told: how many there are among all rows; 0 only
-    if it is certain that there is none. exact: whether that is no estimate. seen: whether the sample of a side shows any.
+    weight. counted, rows: the same by the best that is known, of how many rows. among_all: how many there are among all rows; 0
+    only if it is certain that there is none. exact: whether that is no estimate. seen: whether the sample of a side shows any.
     """
 
     codes: tuple[Indices, Indices]
     sampled: tuple[Floats, Floats]
     counted: tuple[Floats, Floats]
     rows: tuple[float, float]
-    told: tuple[Floats, Floats]
+    among_all: tuple[Floats, Floats]
     exact: Mask
     seen: tuple[Mask, Mask]
 
@@ -142,16 +142,16 @@ def kinds_of(classes: Sequence[Classes], samples: Samples) -> Kinds:
     sampled = parts[0] * samples.sizes[0], parts[1] * samples.sizes[1]
     counts = classes[0].counts if len(classes) == 1 else None
     if counts is not None:
-        told = [_at_least_one(each) for each in counts.classes]
+        among_all = [_at_least_one(each) for each in counts.classes]
         seen = np.ones(size, dtype=bool)
-        return Kinds(codes, sampled, counts.classes, counts.rows, (told[0], told[1]), counts.exact, (seen, seen))
+        return Kinds(codes, sampled, counts.classes, counts.rows, (among_all[0], among_all[1]), counts.exact, (seen, seen))
     held = np.bincount(first, minlength=size) > 0, np.bincount(second, minlength=size) > 0
-    told = [_told(part, there, samples, side) for side, (part, there) in enumerate(zip(parts, held, strict=True))]
+    among_all = [_estimated(part, there, samples, side) for side, (part, there) in enumerate(zip(parts, held, strict=True))]
     for each in classes:  # there are no more of a kind than of its class in one column, where all rows were counted
         for side, known in enumerate(each.counts.classes if each.counts is not None else ()):
-            told[side][both] = np.minimum(told[side][both], _at_least_one(known)[np.concatenate(each.codes)])
+            among_all[side][both] = np.minimum(among_all[side][both], _at_least_one(known)[np.concatenate(each.codes)])
     exact = np.full(size, samples.exact)
-    return Kinds(codes, sampled, sampled, samples.sizes, (told[0], told[1]), exact, held)
+    return Kinds(codes, sampled, sampled, samples.sizes, (among_all[0], among_all[1]), exact, held)
 
 
 def _at_least_one(counts: Floats) -> Floats:
@@ -159,7 +159,7 @@ def _at_least_one(counts: Floats) -> Floats:
     return np.where(counts > 0.0, np.maximum(counts, 1.0), 0.0)
 
 
-def _told(part: Floats, held: Mask, samples: Samples, side: int) -> Floats:
+def _estimated(part: Floats, held: Mask, samples: Samples, side: int) -> Floats:
     """Return about how many of all rows are of each kind, by their shares in a sample.
 
     A row that is held is there, however small its weight. Of a kind that no row held is of, half a row of the sample is assumed
@@ -182,8 +182,8 @@ def likes(kinds: Kinds, side: int, family: int, searched: int) -> Like:
     chance = np.log(ratio) + float(special.ndtri(_CHANCE / max(n_kinds, 1))) * errors
     clear = np.where(chance > 0.0, np.log(ratio) - _ERRORS * errors, np.minimum(chance, 0.0))
     code = kinds.codes[side]
-    known = np.where(kinds.exact, 0, np.where(kinds.seen[1 - side] | (kinds.told[1 - side] == 0.0), 1, 2))
-    numbers = np.stack([clear, clear, ratio, kinds.told[side], kinds.told[1 - side], known])[:, code]
+    known = np.where(kinds.exact, 0, np.where(kinds.seen[1 - side] | (kinds.among_all[1 - side] == 0.0), 1, 2))
+    numbers = np.stack([clear, clear, ratio, kinds.among_all[side], kinds.among_all[1 - side], known])[:, code]
     return Like(numbers, np.full(code.size, family))
 
 

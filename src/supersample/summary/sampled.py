@@ -9,11 +9,11 @@ import numpy.typing as npt
 
 from supersample._typing import Floats, Points
 from supersample.device.arrays import Home, follow
-from supersample.discrepancy.bounds import Judged
+from supersample.discrepancy.bounds import BoundInputs
 from supersample.discrepancy.certificate import Certificate, captured_energy, certify, equal_weights, random_baseline
 from supersample.errors import InputError
 from supersample.selection import stream
-from supersample.selection.stream import there
+from supersample.selection.stream import device_transfer
 from supersample.selection.stream.lifecycle import Selected
 
 __all__ = ["Sampled"]
@@ -37,8 +37,8 @@ class Sampled:
     @cached_property
     def selected(self) -> Selected:
         """The result of the stream: takes the second look."""
-        selected = stream.finish(there.on_host(self.state))
-        if selected is None and there.has_weight(self.state):
+        selected = stream.finish(device_transfer.on_host(self.state))
+        if selected is None and device_transfer.has_weight(self.state):
             raise InputError(
                 f"there is nothing to select from: the rows kept of the {self.state.n_seen} seen are all points of include, or "
                 f"nearer to one than min_distance; pass other rows to partial_fit, or use a smaller min_distance"
@@ -77,10 +77,12 @@ class Sampled:
         return captured_energy(self.selected.plan.feature_map, sample.rows.points, sample.shares())
 
     @property
-    def judged(self) -> Judged:
+    def bound_inputs(self) -> BoundInputs:
         """The weighted points, and what bounds on their MMD are computed from."""
         found, held_out = self.selected, self.selected.held_out
-        return Judged(found.points, found.weights, found.plan.held_out, held_out, found.background, held_out.effective_rows)
+        return BoundInputs(
+            found.points, found.weights, found.plan.held_out, held_out, found.background, held_out.effective_rows
+        )
 
     @property
     def weights(self) -> Floats:

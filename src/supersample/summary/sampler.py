@@ -27,7 +27,7 @@ from supersample.kernels import KernelLike
 from supersample.measures import Measure
 from supersample.records.names import check_names
 from supersample.selection import stream
-from supersample.selection.stream import merging, there
+from supersample.selection.stream import device_transfer, merging
 from supersample.selection.stream.lifecycle import Stream
 from supersample.selection.stream.plan import CHUNK, HELD_OUT, Settings, settings_of
 from supersample.selection.stream.rows import Rows
@@ -173,7 +173,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         jobs = None if self.n_jobs is None else check_jobs(self.n_jobs)
         fresh = type(self)(**self.get_params(deep=False))._take_in(X, sample_weight, log_weight, time, jobs)
         state = fresh._now.state
-        if state.n_seen and not there.has_weight(state):
+        if state.n_seen and not device_transfer.has_weight(state):
             raise InputError(
                 f"sample_weight or log_weight must give at least one row a positive weight, got {state.n_seen} zeros; "
                 f"leave it out to weigh all rows alike"
@@ -244,7 +244,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         alike = sample_weight is None and log_weight is None
         weights = None if alike else _weights(hosted(home, sample_weight), hosted(home, log_weight), n_rows)
         state = self._started(width, by_time=time is not None) if now is None else now.state
-        state = there.take_in(state, points, weights, self._times(state.settings, hosted(home, time), n_rows), home)
+        state = device_transfer.take_in(state, points, weights, self._times(state.settings, hosted(home, time), n_rows), home)
         single = points.dtype == home.single and (now is None or now.single)
         return Sampled(state, None, single, 0 if now is None else now.parts, home)
 
@@ -321,7 +321,10 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
             )
         if mine.state.n_seen and theirs.state.n_seen:
             require_home(theirs.home, mine.home, "other", "sampler")
-        merged, home = merging.merge(*(there.on_host(each.state) for each in (mine, theirs))), mine.home or theirs.home
+        merged, home = (
+            merging.merge(*(device_transfer.on_host(each.state) for each in (mine, theirs))),
+            mine.home or theirs.home,
+        )
         return self._copy_with(Sampled(merged, mine.names, mine.single and theirs.single, merged.settings.stream, home))
 
     @one_at_a_time
@@ -364,7 +367,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
         population: bound the MMD to the population that the rows were drawn from independently, instead of to the rows. Rows
         of unequal weight count as (sum w)^2 / sum w^2, dependent ones as if they were independent.
         """
-        return checked_bound(self._read().judged, delta, kind, population)
+        return checked_bound(self._read().bound_inputs, delta, kind, population)
 
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether any rows were taken in, or bandwidth and features came from another sampler."""

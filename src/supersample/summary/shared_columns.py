@@ -79,10 +79,10 @@ def shared_columns(sides: tuple[Side, Side]) -> tuple[list[Column], list[Note]]:
         elif found is not None:
             notes.append(found)
     if not columns:
-        told = "; ".join(map(str, notes)) or "all columns that both have are left out"
+        reasons = "; ".join(map(str, notes)) or "all columns that both have are left out"
         raise MismatchError(
-            f"the two summaries have no column that can be compared ({told}); compare summaries of the same columns, or make "
-            f"the second one with summarize(..., like=first)"
+            f"the two summaries have no column that can be compared ({reasons}); compare summaries of the same columns, or "
+            f"make the second one with summarize(..., like=first)"
         )
     return columns, notes
 
@@ -107,10 +107,10 @@ def _common(sides: tuple[Side, Side], name: str) -> Column | Note | None:
     values = [each.values(name) for each in sides]
     kind = _common_type(values[0], values[1])
     if kind is None or isinstance(blocks[0], Cycle) != isinstance(blocks[1], Cycle):
-        told = [str(each.type) for each in values]
-        if told[0] == told[1]:
-            told = ["a place in day and week" if isinstance(each, Cycle) else "a moment" for each in blocks]
-        return Note("another type", name, f"{told[0]} on the left and {told[1]} on the right, so it is not compared")
+        kinds = [str(each.type) for each in values]
+        if kinds[0] == kinds[1]:
+            kinds = ["a place in day and week" if isinstance(each, Cycle) else "a moment" for each in blocks]
+        return Note("another type", name, f"{kinds[0]} on the left and {kinds[1]} on the right, so it is not compared")
     role = roles[0] if roles[0] == roles[1] else "number"
     return Column(name, role, 0.5 * (blocks[0].weight + blocks[1].weight), kind)
 

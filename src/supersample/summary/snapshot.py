@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from supersample._typing import Floats, Indices
-from supersample.discrepancy.bounds import Judged
+from supersample.discrepancy.bounds import BoundInputs
 from supersample.discrepancy.certificate import equal_weights
 from supersample.selection.stream.missed_and_rare import KINDS
 from supersample.selection.stream.plan import Plan
@@ -51,13 +51,13 @@ class Snapshot:
         return held.moments.effective_rows / (1.0 if measures is None else factors_of(measures).joint)
 
     @cached_property
-    def judged(self) -> Judged:
+    def bound_inputs(self) -> BoundInputs:
         """The weighted prototypes, and what bounds on their MMD are computed from."""
         held, found = drained(self.settled), self.outcome
         points = held_points(self.settled.stream, found.prototypes)
         sample, _, held_out = held.matched
         count = self.effective_rows if held.aim is None else held_out.effective_rows
-        return Judged(points, found.weights, self.plan.held_out, held_out, sample, count)
+        return BoundInputs(points, found.weights, self.plan.held_out, held_out, sample, count)
 
     def fixed(self) -> "Snapshot":
         """Return this moment with its settled state for its state, so that more rows change neither encoding nor maps."""

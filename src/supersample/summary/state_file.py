@@ -113,8 +113,8 @@ def _restored(contents: Contents) -> Restored:
     named = isinstance(header["kind"], str) and isinstance(header["source"], str) and isinstance(more, Mapping)
     require(named, "the header is incomplete")
     if header["kind"] == "checkpoint":
-        told = isinstance(more.get("asked"), Mapping) and isinstance(more.get("beginning"), str)
-        require(told, "the checkpoint does not say of what run")
+        complete = isinstance(more.get("asked"), Mapping) and isinstance(more.get("beginning"), str)
+        require(complete, "the checkpoint does not say of what run")
     return Restored(header, state, settled, outcome)
 
 

@@ -172,7 +172,7 @@ class Summary:
             raise InputError(
                 f"the summary of {self.source} has no profile: it was saved by an earlier version; summarise the data again"
             )
-        return profiles.table(Profile(found))
+        return profiles.to_table(Profile(found))
 
     @property
     def column_profiles(self) -> tuple[ColumnProfile, ...] | None:
@@ -220,7 +220,7 @@ class Summary:
         population: bound the MMD to the population that the rows were drawn from independently, instead of to the rows. They
         count as `effective_rows`, which is an estimate where rows depend on those before them.
         """
-        return checked_bound(self._read().judged, delta, kind, population)
+        return checked_bound(self._read().bound_inputs, delta, kind, population)
 
     def encode(self, rows: Any) -> Floats:
         """Return rows with the source's columns as points of the kernel, n x width.
@@ -340,7 +340,7 @@ class Summary:
             "kernel": dict(now.plan.kernel.identity),
             "n_features": now.plan.feature_map.n_features,
             "columns": [vars(note) for note in now.settled.encoding.notes],
-            "profile": None if profile is None else profiles.table(profile).to_pylist(),
+            "profile": None if profile is None else profiles.to_table(profile).to_pylist(),
             "notes": [vars(note) for note in _notes_of(now)],
         }
 

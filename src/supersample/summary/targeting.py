@@ -75,8 +75,8 @@ def _read_target(given: Source, request: Request, target: Any, read: Reader) -> 
     try:
         opened = _opened(request, target, wanted)
     except SupersampleError as error:
-        told = str(error)
-        raise type(error)(told if told.startswith("target") else f"target: {told}") from error
+        message = str(error)
+        raise type(error)(message if message.startswith("target") else f"target: {message}") from error
     names = [name for name in opened.schema.names if name in wanted]
     lacking = [] if options.columns is None else [name for name in wanted if name not in names]
     if names and lacking:

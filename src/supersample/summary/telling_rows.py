@@ -106,7 +106,7 @@ class _Sides:
 
     def tables(self) -> tuple[pa.Table, pa.Table]:
         """Return the rows of both."""
-        changes = [self._told(place) for place in range(len(self.groups))]
+        changes = [self._likes_of_change(place) for place in range(len(self.groups))]
         out = []
         for side, shown in enumerate(self.shown):
             rows, found = self._picked(side, [each[side] for each in changes])
@@ -115,7 +115,7 @@ class _Sides:
             out.append(_table(shown, rows, found, words, most).take(pa.array(np.argsort(-found.ratio, kind="stable"))))
         return out[0], out[1]
 
-    def _told(self, place: int) -> list[Like]:
+    def _likes_of_change(self, place: int) -> list[Like]:
         """Return in which columns rows are best taken for alike to show a change, and what follows from it, for each side."""
         group = self.groups[place]
         paired = len(group) > 1
@@ -193,13 +193,13 @@ class _Sides:
     def _classes_of(self, family: _Family) -> list[Classes]:
         return [self.classes[place].wider() if family.wide else self.classes[place] for place in family.columns]
 
-    def _picked(self, side: int, told: Sequence[Like]) -> tuple[Indices, Like]:
+    def _picked(self, side: int, by_group: Sequence[Like]) -> tuple[Indices, Like]:
         """Choose rows: one for each change that this side shows, then those whose kind gained most and that are most unlike.
 
         All are of kinds that are more common here beyond chance.
         """
-        best = told[0]
-        for each in told[1:]:
+        best = by_group[0]
+        for each in by_group[1:]:
             best = best.or_else(each, each.rank > best.rank)
         rows: list[int] = []
         chosen: list[Like] = []
@@ -211,7 +211,7 @@ class _Sides:
             alike = [each.similarity(side, row) for each in self.classes]
             np.maximum(nearest, np.mean(alike, axis=0), out=nearest)
 
-        for group, change in zip(self.groups, told, strict=True) if self.named else ():
+        for group, change in zip(self.groups, by_group, strict=True) if self.named else ():
             shown = any(set(group) <= set(self.families[int(like.family[0])].columns) for like in chosen)
             free = np.flatnonzero((nearest < 1.0) & (change.clear > 0.0))
             if not shown and free.size and len(rows) < _SHOWN:

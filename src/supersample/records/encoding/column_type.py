@@ -119,8 +119,8 @@ class ColumnType(ABC):
         try:
             absent = self.encode(column, out)
         except Exception as error:
-            told = f"{type(error).__name__}: {one_line(error)}"
-            raise InputError(f"{who} cannot encode it ({told}); correct its encode()") from error
+            cause = f"{type(error).__name__}: {one_line(error)}"
+            raise InputError(f"{who} cannot encode it ({cause}); correct its encode()") from error
         if not bool(np.isfinite(out).all()):
             raise InputError(f"{who} must write a finite number into every coordinate, and did not; correct its encode()")
         largest = float(np.abs(out).max(initial=0.0))

@@ -169,8 +169,8 @@ def require_column(schema: pa.Schema, name: Any, argument: str, *, many: bool = 
     """Refuse a name that the schema does not have."""
     if name not in schema.names:
         what = "columns of the source" if many else "a column of the source"
-        told = did_you_mean(name, schema.names)
-        raise InputError(f"{argument} must name {what} ({listed(schema.names)}), got {name!r}{told}")
+        suggestion = did_you_mean(name, schema.names)
+        raise InputError(f"{argument} must name {what} ({listed(schema.names)}), got {name!r}{suggestion}")
 
 
 def listed(names: Sequence[str]) -> str:

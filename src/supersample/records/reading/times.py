@@ -132,9 +132,9 @@ def _microseconds(parts: dict[str, pa.Array]) -> Integers:
     good &= day <= after - begin
     if "apart" in parts:
         good &= _flags(pc.equal(parts["apart"], parts["again"]))
-    hour, told = _hours(hour, parts["half"])
+    hour, known_half = _hours(hour, parts["half"])
     shift, known = _offsets(parts["zone"])
-    good &= told & known & (hour <= 23) & (minute <= 59) & (second <= 59)
+    good &= known_half & known & (hour <= 23) & (minute <= 59) & (second <= 59)
     clock = ((hour * 60 + minute - shift) * 60 + second) * 1_000_000 + fraction
     return np.where(good, (begin + day - 1) * _DAY_US + clock, np.iinfo(np.int64).min)
 

@@ -73,8 +73,8 @@ def about_alarms(n_shown: int, n_alarms: int) -> str:
     fewer = f" The latest {n_shown:,} of {n_alarms:,} are shown." if n_shown < n_alarms else ""
     return (
         "The latest first. A moment is the likeliest one, to the block, and the interval is where it lies 19 times in 20. What "
-        "changed is told by the blocks before and after. It describes the change and is no second test, since its rows are "
-        f"those that raised the alarm.{fewer}"
+        "changed is found by comparing the blocks before the moment with those after it. This describes the change and is no "
+        f"second test: the same rows raised the alarm.{fewer}"
     )
 
 

@@ -135,8 +135,8 @@ class ExactCandidates(CandidateSpace):
     """Exact kernel values: O(N d) a column, O(N) memory.
 
     If `rounded` allows it, kernel values of many wide candidates and smooth kernels are computed in float32, and added up in
-    float64. z and mean columns then have an error of at most `error`, and whoever chooses by them computes exactly what the
-    error leaves in question (`settle`, `gram`).
+    float64. z and mean columns then have an error of at most `error`, and what the error leaves in question is computed
+    exactly before a choice is made (`settle`, `gram`).
     """
 
     def __init__(self, kernel: Kernel, points: Points, measure: Measure, note: str = "", *, rounded: bool = False) -> None:

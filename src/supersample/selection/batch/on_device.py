@@ -19,7 +19,7 @@ from supersample.selection.batch.candidates import DRAWS, ExactCandidates, Featu
 __all__ = ["ExactOnDevice", "FeaturesOnDevice"]
 
 
-class _Lying:
+class _CandidatesOnDevice:
     """What candidates of a device share: numbers for each of them stay there, and those of the chosen few come to the host."""
 
     home: Any
@@ -92,7 +92,7 @@ class _Lying:
         return self.embed(rows)[0]  # type: ignore[attr-defined, no-any-return]
 
 
-class ExactOnDevice(_Lying, ExactCandidates):
+class ExactOnDevice(_CandidatesOnDevice, ExactCandidates):
     """Kernel values in float32, which choose; those of the chosen points are taken again in float64, to judge.
 
     wide: choose by values in float64, for residuals: what is left of nearly equal numbers would be the rounding of float32.
@@ -148,7 +148,7 @@ class ExactOnDevice(_Lying, ExactCandidates):
         return self.measure.mean_embedding(self.kernel, rows), self.kernel.diagonal(rows)
 
 
-class FeaturesOnDevice(_Lying, FeatureCandidates):
+class FeaturesOnDevice(_CandidatesOnDevice, FeatureCandidates):
     """Products of features, all of which are held there."""
 
     def __init__(

@@ -18,7 +18,8 @@ __all__ = ["CLEAR", "TIE", "ExactResidual", "FeatureResidual", "Residual", "resi
 CLEAR = 1e-8
 #: The same where features are held in float32.
 _CLEAR_SINGLE = 1e-5
-#: Gains whose difference is below this share of the largest are ties.
+#: Gains whose difference is below this share of the largest are ties. Quotients of differences, they carry more rounding than
+#: the sums that `first_best` compares (docs/decisions/047).
 TIE = 1e-10
 #: Candidates of a part of a product with the factor.
 _PART = 1 << 15

@@ -16,7 +16,7 @@ __all__ = ["ExactResidualOnDevice", "FeatureResidualOnDevice"]
 _CLEAR_NARROW = 3e-4
 
 
-class _Lying:
+class _ResidualOnDevice:
     """Comparing and subtracting for all candidates at once."""
 
     home: Home
@@ -44,7 +44,7 @@ class _Lying:
             self.left = self.home.put(self.left, index, 0.0)
 
 
-class ExactResidualOnDevice(_Lying, ExactResidual):
+class ExactResidualOnDevice(_ResidualOnDevice, ExactResidual):
     """Rows of the partial Cholesky factor in float64: what is left of nearly equal numbers would be noise in float32."""
 
     def __init__(self, space: ExactOnDevice, count: int) -> None:
@@ -78,7 +78,7 @@ class ExactResidualOnDevice(_Lying, ExactResidual):
         self._subtract(column, half)
 
 
-class FeatureResidualOnDevice(_Lying, FeatureResidual):
+class FeatureResidualOnDevice(_ResidualOnDevice, FeatureResidual):
     """An orthonormal basis of the chosen features, there."""
 
     def __init__(self, space: FeaturesOnDevice, count: int) -> None:

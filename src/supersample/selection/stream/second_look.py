@@ -28,7 +28,7 @@ from supersample.selection.stream.rows import Rows
 from supersample.selection.stream.spaced import spaced
 from supersample.selection.stream.state import Stream
 
-__all__ = ["FEW", "Looked", "Sought", "exchanged", "second_look", "target_rows"]
+__all__ = ["FEW", "SecondLook", "Sought", "exchanged", "second_look", "target_rows"]
 
 #: Up to this many points all kernel values between them and the pool are held; of more, they are computed block by block.
 FEW = 300
@@ -43,7 +43,7 @@ _MOST_ROUNDS = 5
 _SORTED, _ENOUGH = 0.1, 2
 
 
-class Looked(NamedTuple):
+class SecondLook(NamedTuple):
     """Prototypes, criticisms by their witness and log det, and E k(x, .) at the rows of the target.
 
     exact: whether that is by the kernel; else it is by features.
@@ -68,7 +68,7 @@ def target_rows(state: Stream) -> int:
     return max(_LEAST_TARGET, min(wanted, most))
 
 
-def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked:
+def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> SecondLook:
     """Improve prototypes by swaps with the background (and `more` rows), and choose criticisms from all of these.
 
     The target is rows of the background, weighted so that their mean features are those of the whole stream. Discrepancy and
@@ -106,9 +106,9 @@ def second_look(state: Stream, rows: Rows, more: Rows, target: Target) -> Looked
     prototypes = pool.take(chosen)
     there = np.empty(0) if state.aim is not None else _pull_within(plan.kernel, target, pull, places)
     if count == 0 or len(chosen) == 0:
-        return Looked(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), there, exact=True)
+        return SecondLook(prototypes, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), there, exact=True)
     witness = pull - embedded(plan.kernel, pool.points, prototypes.points, np.full(len(chosen), 1.0 / len(chosen)))
-    return Looked(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), there, exact=True)
+    return SecondLook(prototypes, *_criticisms(plan.kernel, prototypes, pool, witness, count, more), there, exact=True)
 
 
 def _pull_within(kernel: Kernel, target: Target, pull: Floats, places: Indices | None) -> Floats:
@@ -232,18 +232,18 @@ def _places(pool: Rows, rows: Rows) -> Indices:
     return np.asarray(order[np.searchsorted(pool.positions[order], rows.positions)], dtype=np.int64)
 
 
-def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, target: Target, count: int) -> Looked:
+def _by_features(state: Stream, plan: Plan, rows: Rows, others: Rows, more: Rows, target: Target, count: int) -> SecondLook:
     """Offer the background by the stream's own step, and score the criticisms by features."""
     reservoir = exchanged(state, rows, others)
     displaced = rows.take(np.flatnonzero(~np.isin(rows.positions, reservoir.rows.positions)))
     pool = Rows.joined(displaced, others)
     pull = np.asarray(plan.feature_map.transform(target.points) @ target.mean, dtype=np.float64)
     if count == 0 or len(pool) == 0:
-        return Looked(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull, exact=False)
+        return SecondLook(reservoir.rows, pool.take(np.empty(0, dtype=np.int64)), np.empty(0), pull, exact=False)
     mean_gap = state.goal() - reservoir.features.mean(axis=0, dtype=np.float64)
     witness = plan.feature_map.transform(pool.points) @ mean_gap
     found = _criticisms(plan.kernel, reservoir.rows, pool, np.asarray(witness, dtype=np.float64), count, more)
-    return Looked(reservoir.rows, *found, pull, exact=False)
+    return SecondLook(reservoir.rows, *found, pull, exact=False)
 
 
 def exchanged(state: Stream, rows: Rows, others: Rows) -> Reservoir:
