@@ -216,8 +216,9 @@ def heap_and_plane(n=2_400):
 def offered(points, step=20, each=lambda state: state):
     state, met = rare.init(100, 2), mapping(lambda rows: rows)
     for start in range(0, len(points), step):
-        part = points[start : start + step]
-        state = each(rare.update(state, rows_of(part, start), part, np.array([1.0, 0.0]), start + len(part), met))
+        part, seen = points[start : start + step], start + step
+        mean = np.array([1.0, 1e-4 * seen])  # it moves, so that scoring again changes densities
+        state = each(rare.update(state, rows_of(part, start), part, mean, seen, met))
     return state
 
 
