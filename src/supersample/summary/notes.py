@@ -161,8 +161,8 @@ def _equal_weights(state: Running) -> Iterator[Note]:
     if size > most:
         yield Note(
             "equal weights", None,
-            f"all {size:,} prototypes weigh alike: the weights of more than {most:,} would take too long to solve; ask for no more "
-            f"than that if averages matter",
+            f"all {size:,} prototypes weigh alike: the weights of more than {most:,} would take too long to solve; ask for no "
+            f"more than that if averages matter",
         )  # fmt: skip
 
 

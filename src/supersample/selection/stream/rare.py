@@ -43,8 +43,8 @@ class Rare:
     """At most `size` rows in order of the stream, with their densities by the mean after `scored_at` rows or later.
 
     As more rows come the mean moves; whenever there are four times as many, the kept rows are scored again. Of rows that are
-    equal to the bit, only the first is kept. waiting: later rows that are not joined with the others yet, so that a chunk copies
-    only the few rows that it adds; `settled` joins them. None wait in a stream between two updates, nor in a file.
+    equal to the bit, only the first is kept. waiting: later rows that are not joined with the others yet, so that a chunk
+    copies only the few rows that it adds; `settled` joins them. None wait in a stream between two updates, nor in a file.
     """
 
     size: int
