@@ -2,9 +2,9 @@
 
 For each data set and number of prototypes a row of one table for each weighting: the exact MMD between weighted rows and data
 (of the first seed), and errors of averages over columns (root mean squares over these and seeds): of means and squares in
-standard deviations, of the 10%, 50% and 90% points and of the shares of values (columns with at most ten) in probability. Beside
-them rows drawn at random, all alike. The exit status is 1 if the MMD of the usual weights ("simplex") is above that of equal
-ones in any case.
+standard deviations, of the 10%, 50% and 90% points and of the shares of values (columns with at most ten) in probability.
+Beside them rows drawn at random, all alike. The exit status is 1 if the MMD of the usual weights ("simplex") is above that
+of equal ones in any case.
 """
 
 import argparse
