@@ -1,11 +1,14 @@
 """The weights of prototypes beside equal ones: `python -m benchmarks.weights --data FOLDER [--rows 20000] [--seeds 3]`.
 
-For each data set and number of prototypes: the exact MMD between weighted rows and data, and errors of averages over columns
-(root mean squares over these and seeds): of means and squares in standard deviations, of the 10%, 50% and 90% points and of the
-shares of values (columns with at most ten) in points of probability. Beside them rows drawn at random, all alike.
+For each data set and number of prototypes a row of one table for each weighting: the exact MMD between weighted rows and data
+(of the first seed), and errors of averages over columns (root mean squares over these and seeds): of means and squares in
+standard deviations, of the 10%, 50% and 90% points and of the shares of values (columns with at most ten) in probability.
+Beside them rows drawn at random, all alike. The exit status is 1 if the MMD of the usual weights ("simplex") is above that
+of equal ones in any case.
 """
 
 import argparse
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -14,13 +17,15 @@ import pandas as pd
 import supersample as ss
 from supersample._typing import Floats, Indices
 
-__all__ = ["errors", "true_mmd"]
+__all__ = ["errors", "farther", "true_mmd"]
 
 SETS = ("covtype", "electricity", "phishing", "chemreact_pc10")
 SIZES = (50, 200, 1_000)
 #: A column with at most this many values is judged by their shares.
 FEW = 10
 _PART = 2_000
+#: The MMD of the usual weights may be above that of equal ones by this share, for rounding.
+_ROUNDING = 1e-6
 
 
 def true_mmd(kernel: ss.kernels.Kernel, points: Floats, weights: Floats, data: Floats, energy: float) -> float:
@@ -55,9 +60,20 @@ def errors(frame: pd.DataFrame, rows: Indices, weights: Floats) -> tuple[float, 
     return tuple(float(np.mean(each)) if each else np.nan for each in (means, squares, points, shares))
 
 
-def report(folder: Path, n_rows: int, seeds: int) -> None:
-    """Print one line for each data set, number of prototypes and weighting."""
-    print("data set, prototypes: weights          MMD    means  squares  quantiles  shares")
+def farther(found: dict[str, dict[str, float]]) -> list[str]:
+    """Return the cases in which the usual weights are farther from the data than equal ones, given the MMDs of each.
+
+    >>> farther({"a": {"simplex": 0.1, "equal": 0.1}, "b": {"simplex": 0.2, "equal": 0.1}})
+    ['b']
+    """
+    return [case for case, mmds in found.items() if not mmds["simplex"] <= mmds["equal"] * (1.0 + _ROUNDING)]
+
+
+def report(folder: Path, n_rows: int, seeds: int) -> list[str]:
+    """Print one line for each data set, number of prototypes and weighting; return the cases that `farther` names."""
+    mmds: dict[str, dict[str, float]] = {}
+    print("| data set | M | weights | MMD | means | squares | quantiles | shares |")
+    print("|---|---|---|---|---|---|---|---|")
     for name in SETS:
         frame = pd.read_parquet(folder / f"{name}.parquet")
         frame = frame.sample(min(n_rows, len(frame)), random_state=1).reset_index(drop=True).select_dtypes("number")
@@ -71,13 +87,20 @@ def report(folder: Path, n_rows: int, seeds: int) -> None:
                 random = np.random.default_rng(seed).choice(len(frame), size, replace=False)
                 equal = np.full(size, 1.0 / size)
                 for label, chosen, weights in (
-                    ("simplex", rows, summary.weights()), ("equal", rows, equal), ("random rows", random, equal),
+                    ("simplex", rows, summary.weights()), ("profile", rows, summary.weights("profile")), ("equal", rows, equal),
+                    ("random rows", random, equal),
                 ):  # fmt: skip
                     mmd = true_mmd(summary.kernel, data[chosen], weights, data, energy or 0.0) if seed == 0 else np.nan
                     found.setdefault(label, []).append((mmd**2, *errors(frame, chosen, weights)))
             for label, each in found.items():
-                told = "  ".join(f"{value:8.5f}" for value in np.sqrt(np.nanmean(np.array(each), axis=0)))
-                print(f"{name}, {size}: {label:12s} {told}", flush=True)
+                values = np.array(each)
+                known = ~np.isnan(values).all(axis=0)
+                means = np.full(values.shape[1], np.nan)
+                means[known] = np.sqrt(np.nanmean(values[:, known], axis=0))
+                told = " | ".join("-" if np.isnan(value) else f"{value:.5f}" for value in means)
+                print(f"| {name} | {size:,} | {label} | {told} |", flush=True)
+                mmds.setdefault(f"{name}, {size:,} prototypes", {})[label] = float(means[0])
+    return farther(mmds)
 
 
 if __name__ == "__main__":
@@ -86,4 +109,6 @@ if __name__ == "__main__":
     parser.add_argument("--rows", type=int, default=20_000)
     parser.add_argument("--seeds", type=int, default=3)
     asked = parser.parse_args()
-    report(asked.data, asked.rows, asked.seeds)
+    worse = report(asked.data, asked.rows, asked.seeds)
+    print(f"farther from the data than equal weights: {'; '.join(worse) or 'none'}")
+    sys.exit(1 if worse else 0)

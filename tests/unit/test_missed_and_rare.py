@@ -1,10 +1,14 @@
 """Criticisms of two kinds: groups that the prototypes lack, and rows far from everything."""
 
+import copy
+import itertools
+import pickle
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+import stream_oracles
 import supersample as ss
 from oddities import with_groups, with_oddities
 from supersample.kernels import Gaussian
@@ -193,9 +197,68 @@ def test_candidates_are_those_of_lowest_density_however_they_come(cuts, monkeypa
     for part in np.split(np.arange(5_000), cuts):
         rows = rows_of(density[part], part[0])
         state = rare.update(state, rows, density[part], np.ones(1), int(part[-1]) + 1, mapping(lambda rows: rows))
+    state = rare.settled(state)
     assert 50 <= len(state.rows) <= 100
     assert np.isin(np.flatnonzero(density < 1), state.rows.positions).all()
     np.testing.assert_allclose(state.density, density[state.rows.positions, 0])
+
+
+def heap_and_plane(n=2_400):
+    """Rows whose density is their first coordinate: a fifth in a heap that is less dense than the others, and some copies."""
+    rng = np.random.default_rng(4)
+    points = rng.uniform(5, 50, size=(n, 2))
+    heap = rng.random(n) < 0.2
+    points[heap] = rng.normal(0, 0.01, size=(heap.sum(), 2))
+    points[::150] = points[0]
+    return points
+
+
+def offered(points, step=20, each=lambda state: state):
+    state, met = rare.init(100, 2), mapping(lambda rows: rows)
+    for start in range(0, len(points), step):
+        part, seen = points[start : start + step], start + step
+        mean = np.array([1.0, 1e-4 * seen])  # it moves, so that scoring again changes densities
+        state = each(rare.update(state, rows_of(part, start), part, mean, seen, met))
+    return state
+
+
+def test_rows_that_wait_change_nothing():
+    points, waited = heap_and_plane(), []
+
+    def watched(state):
+        waited.append(len(state.waiting))
+        return state
+
+    found, joined = offered(points, each=watched), offered(points, each=rare.settled)
+    assert max(waited) > 3
+    assert sum(after < before for before, after in itertools.pairwise(waited)) > 5  # they left, or were scored again
+    assert stream_oracles.to_bytes(rare.settled(found)) == stream_oracles.to_bytes(joined)
+
+
+def test_few_rows_that_enter_copy_none_of_the_others():
+    points = heap_and_plane()
+    state = rare.settled(offered(points))
+    lone = rows_of(np.array([[-1.0, 30.0]]), len(points))
+    after = rare.update(state, lone, lone.points, np.array([1.0, 0.0]), len(points) + 1, mapping(lambda rows: rows))
+    assert after.rows is state.rows
+    assert after.density is state.density
+    assert rare.settled(after).rows.positions[-1] == len(points)
+
+
+def test_rare_rows_are_the_same_bytes_in_any_batches_pickled_and_merged():
+    """Of all rows at once, those that enter wait over several chunks; what is seen from outside has none that wait."""
+    data = np.random.default_rng(0).normal(size=(30_000, 2))
+    start = ss.SuperSampler(5, 2, n_features=16, random_state=0).fit(data[:7_000])
+    other = start.empty_like().partial_fit(data[:5_000])
+    whole = copy.deepcopy(start).partial_fit(data[7_000:])
+    parts = start
+    for first, last in itertools.pairwise([7_000, 9_500, 12_300, 20_000, 30_000]):
+        parts = pickle.loads(pickle.dumps(copy.copy(parts).partial_fit(data[first:last])))
+    for mine, theirs in ((whole, parts), (whole.merge(other), parts.merge(other))):
+        state = mine._now.state
+        assert 50 <= len(state.rare.rows) <= 100
+        assert not state.rare.waiting
+        assert stream_oracles.to_bytes(state) == stream_oracles.to_bytes(theirs._now.state)
 
 
 def test_a_heap_of_low_density_leaves_room_for_rows_that_are_alone():
@@ -209,6 +272,7 @@ def test_a_heap_of_low_density_leaves_room_for_rows_that_are_alone():
         state = rare.update(
             state, rows_of(points[part], start), points[part], np.array([1.0, 0.0]), start + 100, mapping(lambda rows: rows)
         )
+    state = rare.settled(state)
     assert heap[state.rows.positions].sum() < 50
     lowest = np.flatnonzero(~heap)[np.argsort(points[~heap, 0])[:20]]
     assert np.isin(lowest, state.rows.positions).sum() >= 10
@@ -227,6 +291,7 @@ def test_candidates_are_scored_again_when_the_mean_has_moved():
         part = rows_of(points[start : start + 50], start)
         means[start + 50] = transform(seen).mean(axis=0)
         state = rare.update(state, part, transform(part.points), means[start + 50], start + 50, mapping(transform))
+    state = rare.settled(state)
     # The first rows were all there was, and are rare now: after 200 rows they were scored by the mean of these.
     assert state.scored_at == 200
     np.testing.assert_allclose(state.density[:200], transform(points[:200]) @ means[200])

@@ -93,7 +93,23 @@ def test_points_whose_kernel_values_would_take_too_long_have_equal_weights(monke
     monkeypatch.setattr(module, "_MOST_FOR_VALUES", 60 * 60 * 54)
     monkeypatch.setattr(module, "_MOST_AT_ONCE", 30)
     assert np.ptp(prototype_weights(kernel, data[:60], whole(data))) > 0
+    assert module.most_solvable(4) == 60
     np.testing.assert_array_equal(prototype_weights(kernel, data[:61], whole(data)), np.full(61, 1 / 61))
+    # Rows of a table have one more coordinate, for missing values.
+    solved, equal = (ss.summarize(data, prototypes=size, criticisms=0, random_state=0) for size in (59, 60))
+    assert np.ptp(solved.weights()) > 0
+    assert np.ptp(equal.weights()) == 0
+    assert "equal weights" not in {note.kind for note in solved.notes}
+    assert "weights  " not in str(solved)
+    assert {note.kind: str(note) for note in equal.notes}["equal weights"] == (
+        "all 60 prototypes weigh alike: the weights of more than 59 would take too long to solve; ask for no more than that if "
+        "averages matter"
+    )
+    assert "  weights     all equal: those of more than 59 prototypes would take too long to solve" in str(equal).splitlines()
+
+
+def test_how_many_points_have_weights_of_their_own():
+    assert [module.most_solvable(width) for width in (10, 384, 768, 4_096, 10**6)] == [20_412, 7_589, 5_528, 2_455, 2_000]
 
 
 @pytest.mark.parametrize(("n", "size"), [(12_000, 30), (12_000, 400)])

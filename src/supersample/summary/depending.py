@@ -33,7 +33,7 @@ class ColumnFactors:
 
     @property
     def largest(self) -> float:
-        """The larger one of the two."""
+        """The larger one of values and missing ones; that of the spread has its own tests."""
         return max(self.values, self.missing)
 
 

@@ -17,6 +17,7 @@ from supersample.records.encoding import NOT_IN_TARGET, ColumnNote
 from supersample.records.encoding.number import Number
 from supersample.records.encoding.values import is_numeric
 from supersample.selection.stream.plan import WARM_UP
+from supersample.selection.stream.prototype_weights import most_solvable
 from supersample.summary.depending import dependence_told, drained
 from supersample.summary.outcome import Outcome
 from supersample.summary.state import Running
@@ -116,6 +117,7 @@ def notes_of(state: Running, outcome: Outcome | None = None) -> tuple[Note, ...]
         *(note for column in columns for note in _far_values(column.profile)),
         *(note for column in columns for note in _infinite(column.profile)),
         *_first_rows(state),
+        *_equal_weights(state),
         *_decay(state),
         *(Note(*each) for each in dependence_told(state)),
         *_labels(state, columns),
@@ -151,6 +153,17 @@ def _target(state: Running, outcome: Outcome) -> Iterator[Note]:
         more = f" and {len(lacking) - _NAMED} more" if len(lacking) > _NAMED else ""
         text = f"{', '.join(lacking[:_NAMED])}{more}: the target does not have them, so they take no part in the choice of rows"
         yield Note("not in the target", None, text)
+
+
+def _equal_weights(state: Running) -> Iterator[Note]:
+    """Say that there are too many prototypes for weights of their own."""
+    size, most = len(drained(state).reservoir.rows), most_solvable(state.encoding.width)
+    if size > most:
+        yield Note(
+            "equal weights", None,
+            f"all {size:,} prototypes weigh alike: the weights of more than {most:,} would take too long to solve; ask for no "
+            f"more than that if averages matter",
+        )  # fmt: skip
 
 
 def _decay(state: Running) -> Iterator[Note]:

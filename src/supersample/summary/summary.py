@@ -27,6 +27,7 @@ from supersample.records.encoding import ColumnNote
 from supersample.records.sources import RESERVED, open_source
 from supersample.records.sources.conforming import conformed
 from supersample.selection.stream.missed_and_rare import KINDS
+from supersample.selection.stream.prototype_weights import most_solvable
 from supersample.summary import state as states
 from supersample.summary.apart import Ground, brought_together
 from supersample.summary.averages import mean_of
@@ -374,6 +375,8 @@ class Summary:
             f"  criticisms  {odd}",
             f"  kernel      {now.plan.kernel!r} on {plural(sum(used), 'coordinate')} of {plural(len(used), 'column')}",
         ]
+        if size > (most := most_solvable(now.settled.encoding.width)):
+            lines.append(f"  weights     all equal: those of more than {most:,} prototypes would take too long to solve")
         if left_out:
             lines.append(f"  left out    {', '.join(left_out)}")
         return "\n".join(lines)

@@ -300,7 +300,7 @@ def _take_in(state: Stream, rows: Rows) -> Stream:
     state = replace(state, reservoir=state.reservoir.copy(), criticisms=state.criticisms.copy())
     for chunk in ahead(lambda part: _see(plan, rows.take(part)), cut(len(rows), CHUNK)):
         state = _take_in_chunk(state, chunk)
-    return state
+    return replace(state, rare=rare.settled(state.rare))
 
 
 def _take_in_chunk(state: Stream, chunk: _Chunk) -> Stream:

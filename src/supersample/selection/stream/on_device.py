@@ -347,6 +347,5 @@ def _rare(base: Stream, block: Waiting, features: Array, mean: Array, n_used: in
     """Offer a block to the rows of low density."""
     density = home.floats(features @ home.xp.astype(mean, features.dtype))
     host_mean = home.floats(mean)
-    return rare.offer(
-        base.rare, density, lambda some: block.of_host(some, home), host_mean, n_used, base.fixed_plan.feature_map
-    )
+    low = rare.offer(base.rare, density, lambda some: block.of_host(some, home), host_mean, n_used, base.fixed_plan.feature_map)
+    return rare.settled(low)

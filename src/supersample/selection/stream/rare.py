@@ -8,6 +8,7 @@ found when a result is read.
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,7 +20,7 @@ from supersample.kernels import Kernel
 from supersample.selection.stream.metric import squares_to
 from supersample.selection.stream.rows import Rows
 
-__all__ = ["Rare", "init", "merge", "of_rows", "offer", "size_for", "update"]
+__all__ = ["Rare", "init", "merge", "of_rows", "offer", "settled", "size_for", "update"]
 
 #: Candidates kept for each criticism that was asked for, and their largest number.
 _PER_CRITICISM, _MOST = 50, 1000
@@ -29,19 +30,28 @@ _GROWTH = 4
 _SOME, _CROWD, _MOST_OF_THEM, _NEIGHBOUR = 256, 8, 0.9, 2
 
 
+class _Part(NamedTuple):
+    """Rows and their densities."""
+
+    rows: Rows
+    density: Floats
+
+
 @stored("Rare", {"size": INTEGER, "rows": instance_of(Rows), "density": FLOATS, "scored_at": INTEGER})
 @dataclass(frozen=True)
 class Rare:
     """At most `size` rows in order of the stream, with their densities by the mean after `scored_at` rows or later.
 
     As more rows come the mean moves; whenever there are four times as many, the kept rows are scored again. Of rows that are
-    equal to the bit, only the first is kept.
+    equal to the bit, only the first is kept. waiting: later rows that are not joined with the others yet, so that a chunk
+    copies only the few rows that it adds; `settled` joins them. None wait in a stream between two updates, nor in a file.
     """
 
     size: int
     rows: Rows
     density: Floats
     scored_at: int = 0
+    waiting: tuple[_Part, ...] = ()
 
     def shifted(self, by: int) -> "Rare":
         """Return the same rows at positions `by` rows later."""
@@ -66,7 +76,7 @@ def init(size: int, width: int) -> Rare:
 
 
 def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: int, feature_map: FeatureMap) -> Rare:
-    """Return the candidates after more rows, `mean` and `n_used` being those after them."""
+    """Return the candidates after more rows, `mean` and `n_used` being those after them; some may wait to be joined."""
     if state.size == 0:
         return state
     return offer(state, _density(features, mean), rows.take, mean, n_used, feature_map)
@@ -75,17 +85,32 @@ def update(state: Rare, rows: Rows, features: Features, mean: Floats, n_used: in
 def offer(
     state: Rare, density: Floats, take: Callable[[Indices], Rows], mean: Floats, n_used: int, feature_map: FeatureMap
 ) -> Rare:
-    """Return the candidates after more rows of these densities. take: returns rows by their places among them."""
+    """Return the candidates after more rows of these densities. take: returns rows by their places among them.
+
+    Some of the rows may wait to be joined with the others.
+    """
     low = np.arange(density.size)
     if n_used >= _GROWTH * state.scored_at:
         # The mean has moved: all new rows may enter, so that a heap with which a stream began does not keep the others out.
+        state = settled(state)
         again = _density(feature_map.transform(state.rows.points), mean) if len(state.rows) else state.density
         state = replace(state, density=again, scored_at=n_used)
     elif 2 * len(state.rows) >= state.size:
+        # Rows wait only below this maximum, so it is that of all candidates.
         low = np.flatnonzero(density < state.density.max())
         if low.size == 0:
             return state
+        if _count(state) + low.size <= state.size:
+            return replace(state, waiting=(*state.waiting, _Part(take(low), density[low])))
     return _with(state, take(low), density[low], feature_map.kernel)
+
+
+def settled(state: Rare) -> Rare:
+    """Return the same candidates, none of which waits."""
+    if not state.waiting:
+        return state
+    rows, density = _joined(state)
+    return replace(state, rows=rows, density=density, waiting=())
 
 
 def merge(left: Rare, right: Rare, mean: Floats, n_used: int, feature_map: FeatureMap) -> Rare:
@@ -104,17 +129,30 @@ def of_rows(size: int, rows: Rows, mean: Floats, n_used: int, feature_map: Featu
 
 def _with(state: Rare, rows: Rows, density: Floats, kernel: Kernel) -> Rare:
     """Return the candidates with more of them; if there are too many, without copies, and of the new ones the least dense."""
-    held, half = len(state.rows), state.size - state.size // 2
-    both, densities = Rows.joined(state.rows, rows), np.concatenate([state.density, density])
+    held, half = _count(state), state.size - state.size // 2
+    both, densities = _joined(state, _Part(rows, density))
     if len(both) > state.size:
         fresh = _first_of_equals(both.points)
         if fresh.size > state.size:
             old, new = fresh[fresh < held], fresh[fresh >= held]
-            fresh = np.concatenate([old, np.sort(new[np.argsort(densities[new], kind="stable")[:half]])])
+            if new.size > half:
+                fresh = np.concatenate([old, np.sort(new[np.argsort(densities[new], kind="stable")[:half]])])
         if fresh.size > state.size:
-            fresh = np.sort(fresh[_loneliest(kernel, both.points[fresh], densities[fresh])[:half]])
+            points = both.points if fresh.size == len(both) else both.points[fresh]  # a copy of wide rows takes long
+            fresh = np.sort(fresh[_loneliest(kernel, points, densities[fresh])[:half]])
         both, densities = both.take(fresh), densities[fresh]
-    return replace(state, rows=both, density=densities)
+    return replace(state, rows=both, density=densities, waiting=())
+
+
+def _count(state: Rare) -> int:
+    """Count the candidates."""
+    return len(state.rows) + sum(part.density.size for part in state.waiting)
+
+
+def _joined(state: Rare, *more: _Part) -> _Part:
+    """Return all candidates in order of the stream, and more rows after them."""
+    parts = (_Part(state.rows, state.density), *state.waiting, *more)
+    return _Part(Rows.joined(*(part.rows for part in parts)), np.concatenate([part.density for part in parts]))
 
 
 def _loneliest(kernel: Kernel, points: Floats, density: Floats) -> Indices:
