@@ -59,9 +59,13 @@ def test_what_was_set_aside_before_it_was_counted_apart_is_counted(ledger):
 
 
 def test_a_batch_is_counted_in_the_commit_that_sets_it_aside(ledger):
-    with pytest.raises(sqlite3.OperationalError), ledger.transaction() as run:
-        ledger.add_aside(run, 1, Unread("torn", "no rows"), kept=True)
-        raise sqlite3.OperationalError("database or disk is full")
+    def fail():
+        with ledger.transaction() as run:
+            ledger.add_aside(run, 1, Unread("torn", "no rows"), kept=True)
+            raise sqlite3.OperationalError("database or disk is full")
+
+    with pytest.raises(sqlite3.OperationalError):
+        fail()
     assert ledger.counts()["aside"] == 0
 
 

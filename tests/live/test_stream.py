@@ -141,7 +141,7 @@ def test_what_nobody_asks_for_again_is_removed(opened, monkeypatch):
     stream.alarms.delivered(1)
     monkeypatch.setattr(alarm_book, "_DONE", -1.0)
     stream.alarms.delivered(2)
-    assert [each[0] for each in stream.alarms.due(1.0)] == [3]
+    assert [each[0] for each in stream.alarms.due(1.0, "")] == [3]
     assert stream.database.rows("SELECT id FROM deliveries") == [(3,)]
     close(stream)
     again = opened(like=stream.settings.history["like"])

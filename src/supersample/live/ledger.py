@@ -137,7 +137,8 @@ class Ledger:
                 "AS later WHERE later.source = batches.source AND later.position IS NOT NULL AND later.seq <= ?)",
                 (through,),
             )
-            # Ids are kept for a week, so there may be millions: only the earliest are looked at. The last one says when rows came.
+            # Ids are kept for a week, so there may be millions: only the earliest are looked at. The last one stays, since it
+            # says when rows came.
             run.execute(
                 "DELETE FROM batches WHERE seq IN (SELECT seq FROM batches ORDER BY seq LIMIT ?) AND taken < ? AND seq <= ? "
                 "AND position IS NULL AND seq < (SELECT MAX(seq) FROM batches)",
