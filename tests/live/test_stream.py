@@ -210,7 +210,7 @@ def test_what_cannot_be_opened_is_closed(opened, tmp_path, monkeypatch):
     (tmp_path / "other" / "stream.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(InputError, match="not a database"):
         opened("other")
-    assert len(connections) == 4
+    assert len(connections) == 6
     for each in connections:
         with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
             each.execute("SELECT 1")

@@ -142,7 +142,7 @@ class AlarmBook:
     def ticks(self, start: float | None, end: float | None, limit: int) -> list[tuple[Any, ...]]:
         """Return the latest ticks of a range, in the order of time: start, rows, evidence, volume, late rows, when closed."""
         low, high = float("-inf") if start is None else start, float("inf") if end is None else end
-        found = self._database.rows(
+        found = self._database.many_rows(
             "SELECT start, rows, evidence, volume, late, closed FROM ticks WHERE start >= ? AND start < ? "
             "ORDER BY number DESC LIMIT ?",
             (low, high, limit),

@@ -158,7 +158,7 @@ class Ledger:
         more = ", content" if number is not None else ""
         only, values = ("", ()) if number is None else ("WHERE number = ?", (number,))
         query = f"SELECT number, id, source, reason, size, received, times{more} FROM aside {only} ORDER BY number DESC"  # noqa: S608
-        found = self._database.rows(query, values)
+        found = self._database.many_rows(query, values)
         names = ("number", "id", "source", "reason", "size", "received", "times", "content")
         return [dict(zip(names, each, strict=False)) for each in found]
 
