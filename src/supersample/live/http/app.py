@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from supersample._durations import is_duration
 from supersample.errors import InputError, SupersampleError
 from supersample.live.batch import FullError
 from supersample.live.http.description import described, operation_id
@@ -46,7 +47,8 @@ def application(service: "Service") -> Starlette:
     for each in ENDPOINTS:  # from 0 on, since a counter that appears with its first fault looks like one that did not grow
         service.metrics.expect(operation_id(each), 500)
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused})
-    app.state.description = described(ENDPOINTS, asks=guard.asks)
+    clocks = [is_duration(each.history.get("every")) for each in service.settings.streams]
+    app.state.description = described(ENDPOINTS, asks=guard.asks, clocks=clocks)
     app.router.redirect_slashes = False
     return app
 

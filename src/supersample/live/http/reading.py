@@ -18,13 +18,16 @@ NUMBER = Parameter(
     "number", "The number of an alarm, from 1 on", {"type": "integer", "minimum": 1, "maximum": 2**31}, "path", required=True
 )
 _TIME = {"type": "string", "maxLength": 64}
-_START = Parameter("start", "From this time on, as ISO text in UTC, or as the stream counts time", _TIME)
-_END = Parameter("end", "Before this time", _TIME)
+_START = Parameter("start", "From this time on, as ISO text in UTC, or as the stream counts time", _TIME, is_time=True)
+_END = Parameter("end", "Before this time", _TIME, is_time=True)
 _MISSING = {404: "No such stream"}
 _COMPUTED = {**_MISSING, 429: "Too much is being computed"}
 _SIDES = tuple(
     Parameter(
-        f"{side}_{end}", f"The {end} of the {side} range; none means the {'first' if end == 'start' else 'last'} row", _TIME
+        f"{side}_{end}",
+        f"The {end} of the {side} range; none means the {'first' if end == 'start' else 'last'} row",
+        _TIME,
+        is_time=True,
     )
     for side in ("first", "second")
     for end in ("start", "end")
