@@ -25,6 +25,7 @@ def test_a_fault_is_answered_counted_and_said_without_what_it_quotes(tmp_path, m
         before = client.get("/metrics").text
         for name in {each.handler.__name__.strip("_") for each in ENDPOINTS}:
             assert f'supersample_answers_total{{endpoint="{name}",status="500"}} 0.0' in before
+        assert 'supersample_answers_total{endpoint="rows",status="413"} 0.0' in before
         answer = client.get("/streams")
         assert answer.status_code == 500
         assert answer.json() == {"error": "a fault of the service (ZeroDivisionError); its log says where"}

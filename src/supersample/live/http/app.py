@@ -44,8 +44,9 @@ def application(service: "Service") -> Starlette:
     ]
     for route, each in zip(routes, ENDPOINTS, strict=True):
         route.methods = {each.method}  # no HEAD, which would listen to events for ever
-    for each in ENDPOINTS:  # from 0 on, since a counter that appears with its first fault looks like one that did not grow
-        service.metrics.expect(operation_id(each), 500)
+    for each in ENDPOINTS:  # what is alerted on is shown from 0 on: a counter that appears as 1 looks as if it had not grown
+        for status in (413, 500) if each.rows else (500,):
+            service.metrics.expect(operation_id(each), status)
     app = Starlette(routes=routes, exception_handlers={HTTPException: _refused})
     clocks = [is_duration(each.history.get("every")) for each in service.settings.streams]
     app.state.description = described(ENDPOINTS, asks=guard.asks, clocks=clocks)

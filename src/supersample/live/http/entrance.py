@@ -55,11 +55,12 @@ async def _events(asked: Asked) -> Response:
         names = first
         try:
             async with aclosing(news):
-                while names is not None and "read" in asked.guard.rights(asked.request):  # until the session is over
-                    if not names:
-                        yield b": still here\n\n"
-                    for name in sorted(names):
-                        yield _event("status", status_of(streams[name]))
+                while names is not None:
+                    # None is the sign of life. A slow listener may take long for each, so the right is asked for again.
+                    for name in sorted(names) or [None]:
+                        if "read" not in asked.guard.rights(asked.request):  # the session is over
+                            return
+                        yield _event("status", status_of(streams[name])) if name else b": still here\n\n"
                     names = await anext(news, None)
         except Exception as error:  # the answer has begun, so all that can be done is to end it
             asked.service.fault("events", error)
