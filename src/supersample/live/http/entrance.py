@@ -56,8 +56,8 @@ async def _events(asked: Asked) -> Response:
         try:
             async with aclosing(news):
                 while names is not None:
-                    # None is the sign of life. A slow listener may take long for each, so the right is asked for again.
-                    for name in sorted(names) or [None]:
+                    # No name is a sign of life. A slow listener may take long for each, so the right is looked at again.
+                    for name in sorted(names) or [""]:
                         if "read" not in asked.guard.rights(asked.request):  # the session is over
                             return
                         yield _event("status", status_of(streams[name])) if name else b": still here\n\n"
