@@ -219,7 +219,7 @@ def test_an_error_while_an_alarm_is_delivered_is_said_and_counted_and_deliveries
             delivered(number, **more)
 
         monkeypatch.setattr(book, "delivered", failing)
-        changed_stream(client)
+        deliver(service.service.streams["rides"], *service.service.webhooks._targets)
         until(lambda: len(target.posts) == 3 and not undelivered(service.service.streams["rides"]))
         told = [values for event, values in service.events if event == "webhook error"]
         assert 'supersample_webhook_errors_total{stream="rides"} 2.0' in client.get("/metrics").text
@@ -233,8 +233,8 @@ def test_a_target_that_cannot_even_be_asked_is_one_more_failed_attempt(tmp_path,
 
     monkeypatch.setattr("supersample.live.webhooks.signature", failing)
     hooks = (WebhookSettings(target.url, SECRET), WebhookSettings(f"{target.url}&other"))
-    with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
-        changed_stream(client)
+    with running(settings_of(tmp_path, webhooks=hooks)) as service:
+        deliver(service.service.streams["rides"], *service.service.webhooks._targets)
         until(lambda: len(target.posts) == 1 and any(event == "webhook failed" for event, _ in service.events))
         failed = next(values for event, values in service.events if event == "webhook failed")
     assert failed["reason"] == "ZeroDivisionError"
