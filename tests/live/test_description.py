@@ -1,5 +1,7 @@
 """The description is that of the routes, and what they answer is what it says."""
 
+import json
+import re
 import subprocess
 import sys
 
@@ -9,6 +11,7 @@ from starlette.routing import Route
 from live_services import TOKENS, client_of, running, settings_of
 from supersample.live.http.app import application
 from supersample.live.http.registry import ENDPOINTS
+from supersample.live.settings import StreamSettings
 
 TYPES = {"string": str, "integer": int, "number": int | float, "boolean": bool, "object": dict, "array": list}
 
@@ -61,6 +64,56 @@ def test_answers_are_those_that_are_described(client, endpoint):
             assert set(schema.get("required", ())) <= set(values)
             for name, one in schema.get("properties", {}).items():
                 assert name not in values or isinstance(values[name], TYPES[one["type"]])
+
+
+#: Times that the description allows, the strangest too.
+TIMES = [
+    "2026-03-02", "0001-01-01", "9999-12-31", "2026-03-02T00:00:00Z", "2026-03-02T00:00:00.123456-00:30",
+    "0001-01-01T00:00:00+23:59", "9999-12-31T23:59:59-23:59",
+]  # fmt: skip
+
+
+def times_of(client):
+    """Return the parameters that are times, by their path, and what the description says of them."""
+    found = [
+        (path, one["name"], one["schema"])
+        for path, methods in client.get("/openapi.json").json()["paths"].items()
+        for one in methods.get("get", {}).get("parameters", ())
+        if one["in"] == "query" and one["schema"]["type"] == "string"
+    ]
+    assert len(found) == 8
+    return found
+
+
+def test_times_that_are_described_are_understood(client):
+    for path, name, schema in times_of(client):
+        assert schema["anyOf"] == [{"format": "date-time"}, {"format": "date"}]
+        ends = TIMES[-2] if name.endswith("end") else TIMES[-1]  # of a range without rows, which costs nothing
+        for text in TIMES if "ticks" in path else [ends]:
+            answer = client.get(path.replace("{name}", "rides"), params={name: text})
+            assert answer.status_code == 200 or answer.json()["error"].startswith("there are no rows "), (path, answer.text)
+
+
+def test_times_are_described_as_the_streams_count_them(tmp_path):
+    by_rows = StreamSettings("by-rows", {"every": 500})
+    with running(settings_of(tmp_path / "one", by_rows)) as service, client_of(service) as client:
+        (form,) = {json.dumps(schema["anyOf"]) for _, _, schema in times_of(client)}
+        ((_, pattern),) = json.loads(form)[0].items()
+        for text in ("0000", "-5", "1500", "2.5"):
+            assert re.search(pattern, text)
+            error = client.get("/streams/by-rows/ticks", params={"start": text}).json()["error"]
+            assert "still learns" in error  # and not: must be a number
+        assert not any(re.search(pattern, text) for text in (*TIMES, "", "1e5", "nan"))
+    both = (by_rows, StreamSettings("rides", {"time": "when", "every": "10s"}))
+    with running(settings_of(tmp_path / "two", *both)) as service, client_of(service) as client:
+        assert all(len(schema["anyOf"]) == 3 for _, _, schema in times_of(client))
+
+
+def test_that_a_body_without_rows_cannot_be_used_is_described(client):
+    described = client.get("/openapi.json").json()["paths"]["/streams/{name}/rows"]["post"]
+    assert "such as an empty one, is answered 422" in described["requestBody"]["description"]
+    assert {"413", "422", "500"} <= set(described["responses"])
+    assert set(described["requestBody"]["content"]) >= {"text/tab-separated-values"}
 
 
 def test_answers_that_are_no_errors_are_described_too(tmp_path):

@@ -28,10 +28,10 @@ def test_the_configuration_can_be_read():
 def test_the_rules_name_metrics_that_there_are():
     known = {f"supersample_{name}" for name, *_ in _GAUGES} | {f"supersample_{name}_total" for name, *_ in _COUNTERS}
     known |= {f"supersample_{name}_total" for name, *_ in _WEBHOOKS}
-    known |= {"supersample_changed", "supersample_stream_up", "supersample_source_up"}
+    known |= {"supersample_changed", "supersample_stream_up", "supersample_source_up", "supersample_answers_total"}
     rules = yaml.safe_load((EXAMPLES / "alerts.yml").read_text())["groups"][0]["rules"]
     named = [name for each in rules for name in re.findall(r"supersample_\w+", each["expr"])]
-    assert len(rules) == 6
+    assert len(rules) == 8
     assert set(named) <= known
     assert {f"supersample_{name}_total" for name, *_ in _WEBHOOKS} <= set(named)
 

@@ -3,9 +3,11 @@
 import hashlib
 import hmac
 import json
+import socket
 import sqlite3
 import threading
 import time
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
@@ -69,7 +71,7 @@ def test_an_alarm_is_posted_signed_and_again_until_it_is_taken(tmp_path, target)
         assert 'supersample_changed{stream="rides"} 1.0' in metrics
         alarm = client.get("/streams/rides/alarms/1").json()
         stream = service.service.streams["rides"]
-        until(lambda: not stream.alarms.due(1e12))
+        until(lambda: not undelivered(stream))
         failed = [values for event, values in service.events if event == "webhook failed"]
     assert [values["reason"] for values in failed] == ["the target answered 500", "the target answered 503"]
     assert "hush" not in json.dumps(failed)
@@ -86,21 +88,108 @@ def test_an_alarm_is_posted_signed_and_again_until_it_is_taken(tmp_path, target)
     assert abs(target.posts[0][2] - alarm["noticed"]) < 2.0
 
 
+def undelivered(stream):
+    """Return what is still to be delivered, whenever it is due."""
+    return stream.database.rows("SELECT id, target, body FROM deliveries WHERE delivered IS NULL")
+
+
+def deliver(stream, *targets):
+    """Have something to deliver to each target, as if an alarm had been raised."""
+    add = "INSERT INTO deliveries (alarm, target, body, due) VALUES (1, ?, X'7B7D', 0)"
+    with stream.database.transaction() as run:
+        run.executemany(add, [(each,) for each in targets])
+
+
 def test_attempts_that_fail_and_deliveries_that_are_given_up_are_counted(tmp_path, target, monkeypatch):
     monkeypatch.setattr("supersample.live.webhooks._ATTEMPTS", 2)
     target.statuses[:] = [500, 503]
     hooks = (WebhookSettings(target.url, SECRET),)
     with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
+        stream = service.service.streams["rides"]
         assert 'supersample_webhook_failures_total{stream="rides"} 0.0' in client.get("/metrics").text
-        with service.service.streams["rides"].database.transaction() as run:
-            add = "INSERT INTO deliveries (alarm, target, body, due) VALUES (1, ?, X'7B7D', 0)"
-            run.executemany(add, [(name,) for name in (*service.service.webhooks._targets, "no longer there")])
+        deliver(stream, *service.service.webhooks._targets)
         until(lambda: len([event for event, _ in service.events if event == "webhook failed"]) == 2)
         metrics = client.get("/metrics").text
-        assert not service.service.streams["rides"].alarms.due(1e12)
+        assert not undelivered(stream)
     assert 'supersample_webhook_failures_total{stream="rides"} 2.0' in metrics
-    assert 'supersample_webhook_given_up_total{stream="rides"} 2.0' in metrics
+    assert 'supersample_webhook_given_up_total{stream="rides"} 1.0' in metrics
     assert 'supersample_webhook_errors_total{stream="rides"} 0.0' in metrics
+
+
+def test_what_is_due_for_a_target_that_is_gone_is_given_up_and_an_error_does_not_keep_the_service_from_starting(
+    tmp_path, target, monkeypatch
+):
+    hooks = (WebhookSettings(target.url, SECRET),)
+    with running(settings_of(tmp_path, webhooks=hooks)) as service:
+        stream, webhooks = service.service.streams["rides"], service.service.webhooks
+        deliver(stream, "no longer there")
+        with monkeypatch.context() as patched:
+            patched.setattr(stream.alarms, "give_up_others", None)
+            webhooks._give_up_others(stream)
+        assert (len(undelivered(stream)), webhooks.errors, webhooks.given_up) == (1, {"rides": 1}, {"rides": 0})
+        assert [event for event, _ in service.events if event != "noticed"] == ["webhook error"]
+        webhooks._give_up_others(stream)
+        assert (len(undelivered(stream)), webhooks.given_up) == (0, {"rides": 1})
+
+
+@contextmanager
+def dripping(start):
+    """Run a target that answers with a few bytes and then one after the other, without end."""
+    ended, asked, threads = threading.Event(), threading.Event(), []
+
+    def drip(connection):
+        with connection, suppress(OSError):
+            connection.recv(65_536)
+            connection.sendall(start)
+            asked.set()
+            while not ended.wait(0.05):
+                connection.sendall(b"x")
+
+    def accept():
+        with suppress(OSError):
+            while True:
+                threads.append(threading.Thread(target=drip, args=(listening.accept()[0],)))
+                threads[-1].start()
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        accepting = threading.Thread(target=accept)
+        accepting.start()
+        try:
+            yield f"http://127.0.0.1:{listening.getsockname()[1]}", asked, ended
+        finally:
+            ended.set()
+            listening.shutdown(socket.SHUT_RDWR)
+            for each in (accepting, *threads):
+                each.join()
+
+
+def test_no_target_waits_for_another_one_that_is_slow(tmp_path, target, monkeypatch):
+    """One sends a header for ever, which holds up itself; one a body, which nobody reads."""
+    monkeypatch.setattr("supersample.live.webhooks._SECONDS", 3_600.0)
+    with dripping(b"HTTP/1.1 200 OK\r\nX-Long: ") as (slow, asked, ended), dripping(b"HTTP/1.1 200 OK\r\n\r\n") as (long, *_):
+        hooks = tuple(WebhookSettings(url) for url in (slow, long, target.url))
+        with running(settings_of(tmp_path, webhooks=hooks)) as service:
+            stream, names = service.service.streams["rides"], list(service.service.webhooks._targets)
+            deliver(stream, names[0])
+            assert asked.wait(600)
+            deliver(stream, *names[1:])
+            service.service.webhooks.wake()
+            until(lambda: len(undelivered(stream)) == 1)
+            assert undelivered(stream)[0][1] == names[0]
+            assert len(target.posts) == 1
+            ended.set()  # else the service would wait for the target when it stops
+
+
+def test_a_target_that_drips_has_failed_when_its_time_is_over(tmp_path, monkeypatch):
+    monkeypatch.setattr("supersample.live.webhooks._SECONDS", 0.3)
+    with (
+        dripping(b"HTTP/1.1 200 OK\r\nX-Long: ") as (slow, *_),
+        running(settings_of(tmp_path, webhooks=(WebhookSettings(slow),))) as service,
+    ):
+        deliver(service.service.streams["rides"], *service.service.webhooks._targets)
+        until(lambda: any(event == "webhook failed" for event, _ in service.events))
+    failed = next(values for event, values in service.events if event == "webhook failed")
+    assert (failed["reason"], failed["again_in"]) == ("TimeoutError", 1.0)
 
 
 def test_a_delivery_that_is_due_survives_a_restart(tmp_path, target):
@@ -109,9 +198,10 @@ def test_a_delivery_that_is_due_survives_a_restart(tmp_path, target):
         changed_stream(client)
         stream = service.service.streams["rides"]
         until(lambda: any(event == "webhook failed" for event, _ in service.events))
-        (due,) = stream.alarms.due(1e12)
+        due = undelivered(stream)
+        assert len(due) == 1
     with running(settings_of(tmp_path, webhooks=(nobody,))) as service:
-        assert service.service.streams["rides"].alarms.due(1e12)[0][:3] == due[:3]
+        assert undelivered(service.service.streams["rides"]) == due
     with running(settings_of(tmp_path)) as service:  # without a target nothing is due for anybody
         assert not target.posts
 
@@ -129,8 +219,8 @@ def test_an_error_while_an_alarm_is_delivered_is_said_and_counted_and_deliveries
             delivered(number, **more)
 
         monkeypatch.setattr(book, "delivered", failing)
-        changed_stream(client)
-        until(lambda: len(target.posts) == 3 and not book.due(1e12))
+        deliver(service.service.streams["rides"], *service.service.webhooks._targets)
+        until(lambda: len(target.posts) == 3 and not undelivered(service.service.streams["rides"]))
         told = [values for event, values in service.events if event == "webhook error"]
         assert 'supersample_webhook_errors_total{stream="rides"} 2.0' in client.get("/metrics").text
     assert [each["reason"] for each in told] == ["OperationalError: database or disk is full"] * 2
@@ -143,8 +233,8 @@ def test_a_target_that_cannot_even_be_asked_is_one_more_failed_attempt(tmp_path,
 
     monkeypatch.setattr("supersample.live.webhooks.signature", failing)
     hooks = (WebhookSettings(target.url, SECRET), WebhookSettings(f"{target.url}&other"))
-    with running(settings_of(tmp_path, webhooks=hooks)) as service, client_of(service) as client:
-        changed_stream(client)
+    with running(settings_of(tmp_path, webhooks=hooks)) as service:
+        deliver(service.service.streams["rides"], *service.service.webhooks._targets)
         until(lambda: len(target.posts) == 1 and any(event == "webhook failed" for event, _ in service.events))
         failed = next(values for event, values in service.events if event == "webhook failed")
     assert failed["reason"] == "ZeroDivisionError"

@@ -141,7 +141,7 @@ def test_what_nobody_asks_for_again_is_removed(opened, monkeypatch):
     stream.alarms.delivered(1)
     monkeypatch.setattr(alarm_book, "_DONE", -1.0)
     stream.alarms.delivered(2)
-    assert [each[0] for each in stream.alarms.due(1.0)] == [3]
+    assert [each[0] for each in stream.alarms.due(1.0, "")] == [3]
     assert stream.database.rows("SELECT id FROM deliveries") == [(3,)]
     close(stream)
     again = opened(like=stream.settings.history["like"])
@@ -210,7 +210,7 @@ def test_what_cannot_be_opened_is_closed(opened, tmp_path, monkeypatch):
     (tmp_path / "other" / "stream.sqlite").write_bytes(b"no database" * 100)
     with pytest.raises(InputError, match="not a database"):
         opened("other")
-    assert len(connections) == 4
+    assert len(connections) == 6
     for each in connections:
         with pytest.raises(sqlite3.ProgrammingError, match="closed database"):
             each.execute("SELECT 1")

@@ -4,6 +4,7 @@ What an alarm says, its columns and rows, stays in the history; here it is known
 """
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -103,15 +104,26 @@ class AlarmBook:
                 raise InputError(f"number must be that of an alarm of this stream, got {number}; look at the list of alarms")
         return self.decisions()[number - 1]
 
-    def due(self, now: float) -> list[tuple[int, str, bytes, int]]:
-        """Return deliveries that are due: number, target, body, attempts so far."""
+    def due(self, now: float, target: str) -> list[tuple[int, bytes, int]]:
+        """Return deliveries to a target that are due: number, body, attempts so far."""
         return [
-            (number, target, bytes(body), attempts)
-            for number, target, body, attempts in self._database.rows(
-                "SELECT id, target, body, attempts FROM deliveries WHERE delivered IS NULL AND due <= ? ORDER BY id LIMIT 100",
-                (now,),
+            (number, bytes(body), attempts)
+            for number, body, attempts in self._database.rows(
+                "SELECT id, body, attempts FROM deliveries WHERE delivered IS NULL AND due <= ? AND target = ? "
+                "ORDER BY id LIMIT 100",
+                (now, target),
             )
         ]
+
+    def give_up_others(self, targets: Sequence[str], reason: str) -> int:
+        """Give up all deliveries to other targets than these, and return how many there were."""
+        marks = ",".join("?" * len(targets))
+        with self._database.transaction() as run:
+            done = run.execute(
+                f"UPDATE deliveries SET delivered = ?, reason = ? WHERE delivered IS NULL AND target NOT IN ({marks})",  # noqa: S608
+                (time.time(), reason, *targets),
+            )
+        return done.rowcount
 
     def delivered(self, number: int, *, given_up: str = "") -> None:
         """Say that a delivery is done, or that it is given up and why."""
@@ -130,7 +142,7 @@ class AlarmBook:
     def ticks(self, start: float | None, end: float | None, limit: int) -> list[tuple[Any, ...]]:
         """Return the latest ticks of a range, in the order of time: start, rows, evidence, volume, late rows, when closed."""
         low, high = float("-inf") if start is None else start, float("inf") if end is None else end
-        found = self._database.rows(
+        found = self._database.many_rows(
             "SELECT start, rows, evidence, volume, late, closed FROM ticks WHERE start >= ? AND start < ? "
             "ORDER BY number DESC LIMIT ?",
             (low, high, limit),

@@ -39,17 +39,18 @@ CREATE TABLE deliveries (
 
 
 class Database:
-    """A connection that writes and one that reads, each for one thread at a time.
+    """A connection that writes and two that read, each for one thread at a time; one of these for what may take long.
 
     Readers see what was committed last, and do not wait while the disk is flushed.
     """
 
     def __init__(self, path: Path) -> None:
-        self._lock, self._reading = threading.Lock(), threading.Lock()
+        self._lock, self._reading, self._reading_long = threading.Lock(), threading.Lock(), threading.Lock()
         self._path = path
         try:
             with ExitStack() as opened:
-                self._connection, self._reader = (opened.enter_context(closing(self._connected())) for _ in range(2))
+                connections = [opened.enter_context(closing(self._connected())) for _ in range(3)]
+                self._connection, self._reader, self._long_reader = connections
                 self._prepare()
                 self._opened = opened.pop_all()
         except sqlite3.Error as error:
@@ -109,7 +110,12 @@ class Database:
         with self._reading:
             return self._reader.execute(query, values).fetchall()
 
+    def many_rows(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Return all rows of a query that may take long, for which `rows` does not wait."""
+        with self._reading_long:
+            return self._long_reader.execute(query, values).fetchall()
+
     def close(self) -> None:
         """Close the file; what was committed is in it."""
-        with self._lock, self._reading, suppress(sqlite3.Error):
+        with self._lock, self._reading, self._reading_long, suppress(sqlite3.Error):
             self._opened.close()

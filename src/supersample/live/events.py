@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 
 from supersample.live.batch import FullError
 
@@ -37,7 +37,7 @@ class Hub:
                 if not loop.is_closed():
                     loop.call_soon_threadsafe(event.set)
 
-    def listen(self, names: set[str]) -> "AsyncIterator[set[str]]":
+    def listen(self, names: set[str]) -> AsyncGenerator[set[str], None]:
         """Return names of streams that have changed, again and again; an empty set after a silence. The first are all `names`.
 
         Raises FullError if there are too many listeners.
@@ -50,7 +50,7 @@ class Hub:
         event.set()
         return self._news(event)
 
-    async def _news(self, event: asyncio.Event) -> AsyncIterator[set[str]]:
+    async def _news(self, event: asyncio.Event) -> AsyncGenerator[set[str], None]:
         try:
             while not self._closed:
                 try:

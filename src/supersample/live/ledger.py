@@ -20,7 +20,7 @@ __all__ = ["Entry", "Ledger", "key_of"]
 
 #: Bytes of a set-aside batch that are kept to be looked at, and how many batches.
 _KEPT_BYTES, _KEPT_BATCHES = 1 << 16, 1_000
-#: Batches that are forgotten at a time, so that no commit takes long.
+#: Batches, the earliest ones, among which those to be forgotten are looked for at a time, so that no commit takes long.
 _FORGOTTEN = 10_000
 
 
@@ -105,6 +105,9 @@ class Ledger:
         """Write a batch that cannot be read; a source with a position goes on after it. kept: whether to keep bytes."""
         key = key_of(unread.source, unread.id)
         content = unread.content[:_KEPT_BYTES] if kept else None
+        # Counted apart from the table, which holds the latest ones only.
+        run.execute("INSERT OR IGNORE INTO facts SELECT 'aside', COALESCE(SUM(times), 0) FROM aside")
+        run.execute("UPDATE facts SET value = CAST(value AS INTEGER) + 1 WHERE name = 'aside'")
         run.execute(
             "INSERT INTO aside (key, id, source, reason, size, content, received) VALUES (?, ?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (key) DO UPDATE SET reason = excluded.reason, size = excluded.size, content = excluded.content, "
@@ -134,17 +137,19 @@ class Ledger:
                 "AS later WHERE later.source = batches.source AND later.position IS NOT NULL AND later.seq <= ?)",
                 (through,),
             )
+            # Ids are kept for a week, so there may be millions: only the earliest are looked at. The last one stays, since it
+            # says when rows came.
             run.execute(
-                "DELETE FROM batches WHERE seq IN (SELECT seq FROM batches WHERE taken < ? AND seq <= ? AND seq NOT IN "
-                "(SELECT MAX(seq) FROM batches GROUP BY source) LIMIT ?)",
-                (before, through, _FORGOTTEN),
+                "DELETE FROM batches WHERE seq IN (SELECT seq FROM batches ORDER BY seq LIMIT ?) AND taken < ? AND seq <= ? "
+                "AND position IS NULL AND seq < (SELECT MAX(seq) FROM batches)",
+                (_FORGOTTEN, before, through),
             )
 
     def positions(self) -> dict[str, Any]:
         """Return where each source goes on."""
         found = self._database.rows(
             "SELECT source, position FROM batches WHERE position IS NOT NULL AND seq IN "
-            "(SELECT MAX(seq) FROM batches GROUP BY source)"
+            "(SELECT MAX(seq) FROM batches WHERE position IS NOT NULL GROUP BY source)"
         )
         return {source: json.loads(position) for source, position in found}
 
@@ -153,7 +158,7 @@ class Ledger:
         more = ", content" if number is not None else ""
         only, values = ("", ()) if number is None else ("WHERE number = ?", (number,))
         query = f"SELECT number, id, source, reason, size, received, times{more} FROM aside {only} ORDER BY number DESC"  # noqa: S608
-        found = self._database.rows(query, values)
+        found = self._database.many_rows(query, values)
         names = ("number", "id", "source", "reason", "size", "received", "times", "content")
         return [dict(zip(names, each, strict=False)) for each in found]
 
@@ -163,10 +168,12 @@ class Ledger:
         return found
 
     def counts(self) -> dict[str, int]:
-        """Return how many batches wait for a save, and how many were set aside."""
+        """Return how many batches wait for a save, and how often one was set aside, those included that are not kept."""
         waiting = self._database.rows("SELECT COUNT(*) FROM batches WHERE body IS NOT NULL")[0][0]
-        aside = self._database.rows("SELECT COALESCE(SUM(times), 0) FROM aside")[0][0]
-        return {"logged_batches": waiting, "aside": aside}
+        aside = self._database.fact("aside")
+        if aside is None:  # nothing was set aside since this is counted
+            aside = self._database.rows("SELECT COALESCE(SUM(times), 0) FROM aside")[0][0]
+        return {"logged_batches": waiting, "aside": int(aside)}
 
 
 def _json(position: Any) -> str | None:

@@ -41,6 +41,10 @@ class Metrics:
         self._service = service
         self._answers: dict[tuple[str, int], int] = {}
 
+    def expect(self, endpoint: str, status: int) -> None:
+        """Show how many answers there were, also while there are none."""
+        self._answers.setdefault((endpoint, status), 0)
+
     def answered(self, endpoint: str, status: int) -> None:
         """Count an answer; endpoint: the name of one of the registry."""
         key = endpoint, status

@@ -4,7 +4,9 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from functools import partial
+from traceback import walk_tb
 
 from supersample.errors import InputError
 from supersample.history.times import shown_alarm
@@ -47,6 +49,8 @@ class Service:
         self.decoding = ThreadPoolExecutor(2 * settings.limits.decoders, "decoding")
         self.computing = ThreadPoolExecutor(1, "computing")
         self.computations = asyncio.Semaphore(_COMPUTATIONS)
+        #: One for what is long, but only looked up, so that it waits for none of these.
+        self.reading = ThreadPoolExecutor(1, "reading")
         self.streams: dict[str, Stream] = {}
         self._told_alarms: dict[str, int] = {}
         self.feeds: list[Feed] = []
@@ -91,11 +95,18 @@ class Service:
         self.decoders.close()
         self.decoding.shutdown(wait=False, cancel_futures=True)
         self.computing.shutdown(wait=False, cancel_futures=True)
+        self.reading.shutdown(wait=False, cancel_futures=True)
 
     def ready(self) -> dict[str, str]:
         """Return what keeps streams from taking rows, by name; empty if all do."""
         found = {name: each.trouble or ("" if each.alive else "it has ended") for name, each in self.streams.items()}
         return {name: reason for name, reason in found.items() if reason}
+
+    def fault(self, endpoint: str, error: Exception) -> None:
+        """Say that an end point failed, and where; not the text of the error, which may quote rows."""
+        where = [f"{frame.f_code.co_filename}:{line}" for frame, line in walk_tb(error.__traceback__)]
+        with suppress(Exception):  # what takes the news may be what failed
+            self._told("fault", endpoint=endpoint, reason=type(error).__name__, where=where)
 
     def _changed(self, name: str) -> None:
         self.hub.announce(name)

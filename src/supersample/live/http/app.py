@@ -9,6 +9,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from supersample._durations import is_duration
 from supersample.errors import InputError, SupersampleError
 from supersample.live.batch import FullError
 from supersample.live.http.description import described, operation_id
@@ -43,8 +44,12 @@ def application(service: "Service") -> Starlette:
     ]
     for route, each in zip(routes, ENDPOINTS, strict=True):
         route.methods = {each.method}  # no HEAD, which would listen to events for ever
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _refused, Exception: _failed})
-    app.state.description = described(ENDPOINTS, asks=guard.asks)
+    for each in ENDPOINTS:  # what is alerted on is shown from 0 on: a counter that appears as 1 looks as if it had not grown
+        for status in (413, 500) if each.rows else (500,):
+            service.metrics.expect(operation_id(each), status)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: _refused})
+    clocks = [is_duration(each.history.get("every")) for each in service.settings.streams]
+    app.state.description = described(ENDPOINTS, asks=guard.asks, clocks=clocks)
     app.router.redirect_slashes = False
     return app
 
@@ -63,15 +68,15 @@ def _handler(endpoint: Endpoint, service: "Service", guard: Guard) -> Callable[[
 
 async def _answered(endpoint: Endpoint, service: "Service", guard: Guard, request: Request) -> Response:
     """Return the answer to a request, whatever is wrong with it."""
-    strange = guard.stranger(request)
-    if strange:
-        return failure(403, strange)
-    rights = guard.rights(request)
-    if endpoint.right not in rights:
-        if rights == {"open"}:
-            return failure(401, "a token is needed, as Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
-        return failure(403, f"the token does not allow this; it takes one for {endpoint.right!r}")
     try:
+        strange = guard.stranger(request)
+        if strange:
+            return failure(403, strange)
+        rights = guard.rights(request)
+        if endpoint.right not in rights:
+            if rights == {"open"}:
+                return failure(401, "a token is needed, as Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"})
+            return failure(403, f"the token does not allow this; it takes one for {endpoint.right!r}")
         return await endpoint.handler(Asked(service, request, _values(endpoint, request), rights, guard))
     except NotFoundError as error:
         return failure(404, str(error.args[0]))
@@ -83,6 +88,10 @@ async def _answered(endpoint: Endpoint, service: "Service", guard: Guard, reques
         return failure(400, str(error))
     except ClientDisconnect:
         return failure(400, "the connection was closed before the body had come")
+    except Exception as error:  # a fault of the program, after which the body may be unread
+        service.fault(operation_id(endpoint), error)
+        reason = f"a fault of the service ({type(error).__name__}); its log says where"
+        return failure(500, reason, {"Connection": "close"})
 
 
 def _values(endpoint: Endpoint, request: Request) -> dict[str, Any]:
@@ -107,8 +116,3 @@ async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     told = {404: "there is nothing here; /openapi.json lists what there is", 405: "this method is not for this address"}
     return failure(error.status_code, told.get(error.status_code, error.detail), {**_HEADERS, **(error.headers or {})})
-
-
-async def _failed(_: Request, error: Exception) -> Response:
-    """Answer a fault of the program; what it was is in the log and in no answer."""
-    return failure(500, f"a fault of the service ({type(error).__name__}); its log says more", _HEADERS)

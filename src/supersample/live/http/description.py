@@ -1,6 +1,6 @@
 """The OpenAPI description, made of the same registry as the routes."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import version
 from typing import Any
 
@@ -18,11 +18,18 @@ _ERROR = {
 }  # fmt: skip
 
 
-def described(endpoints: Sequence[Endpoint], *, asks: bool) -> dict[str, Any]:
-    """Return the description of the end points. asks: whether the service asks for tokens."""
+#: The forms of a time, by whether the stream counts time by a clock: a date, or a date and a time, else a number.
+_TIMES: Mapping[bool, Sequence[Mapping[str, str]]] = {
+    True: ({"format": "date-time"}, {"format": "date"}), False: ({"pattern": r"^-?[0-9]{1,15}(\.[0-9]{1,15})?$"},),
+}  # fmt: skip
+
+
+def described(endpoints: Sequence[Endpoint], *, asks: bool, clocks: Iterable[bool]) -> dict[str, Any]:
+    """Return the description of the end points. asks: whether the service asks for tokens. clocks: of each stream."""
+    times = [form for clock in sorted(set(clocks), reverse=True) for form in _TIMES[clock]]
     paths: dict[str, dict[str, Any]] = {}
     for each in endpoints:
-        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, asks=asks)
+        paths.setdefault(each.path, {})[each.method.lower()] = _operation(each, times, asks=asks)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -41,8 +48,11 @@ def described(endpoints: Sequence[Endpoint], *, asks: bool) -> dict[str, Any]:
     }
 
 
-def _operation(endpoint: Endpoint, *, asks: bool) -> dict[str, Any]:
-    wrong = {400: "The request cannot be understood", 403: "The request comes from another site, or by another name"}
+def _operation(endpoint: Endpoint, times: Sequence[Mapping[str, str]], *, asks: bool) -> dict[str, Any]:
+    wrong = {
+        400: "The request cannot be understood", 403: "The request comes from another site, or by another name",
+        500: "A fault of the service",
+    }  # fmt: skip
     if endpoint.right != "open":
         wrong |= {401: "A token is needed", 403: "The token does not allow this, or the request comes from another site"}
     if endpoint.rows or endpoint.body is not None:
@@ -56,7 +66,7 @@ def _operation(endpoint: Endpoint, *, asks: bool) -> dict[str, Any]:
                 "in": each.where,
                 "required": each.required,
                 "description": each.about,
-                "schema": dict(each.schema),
+                "schema": {**each.schema, "anyOf": times} if each.is_time else dict(each.schema),
             }
             for each in endpoint.parameters
         ],
@@ -78,7 +88,8 @@ def _operation(endpoint: Endpoint, *, asks: bool) -> dict[str, Any]:
         found["requestBody"] = {
             "required": True,
             "content": content,
-            "description": f"Content-Encoding may be {' or '.join(ENCODINGS)}",
+            "description": f"Content-Encoding may be {' or '.join(ENCODINGS)}. A body must hold a row of its format: one that "
+            "holds none, such as an empty one, is answered 422, as is any other whose rows cannot be used",
         }
     elif endpoint.body is not None:
         content = {endpoint.body.media_type: {"schema": dict(endpoint.body.schema)}}

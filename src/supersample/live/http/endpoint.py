@@ -42,13 +42,17 @@ class BodyError(Exception):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter in the path or the query. schema: of JSON Schema, with a `type`."""
+    """A parameter in the path or the query. schema: of JSON Schema, with a `type`.
+
+    is_time: whether it is a time of a stream; the description adds in which form the streams of the service count time.
+    """
 
     name: str
     about: str
     schema: Mapping[str, Any] = field(default_factory=lambda: {"type": "string"})
     where: Literal["path", "query", "header"] = "query"
     required: bool = False
+    is_time: bool = False
 
     def value(self, text: str) -> Any:
         """Return the value that a text stands for; refuse one that the schema does not allow."""

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import AsyncIterator
+from contextlib import aclosing
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -48,13 +49,21 @@ async def _events(asked: Asked) -> Response:
     """Send the status of streams that have changed, for as long as somebody listens."""
     streams = asked.service.streams
     news = asked.service.hub.listen(set(streams))
+    first = await anext(news, None)  # what has begun ends by itself, also where nobody is left to whom it could be sent
 
     async def lines() -> AsyncIterator[bytes]:
-        async for names in news:
-            if not names:
-                yield b": still here\n\n"
-            for name in sorted(names):
-                yield _event("status", status_of(streams[name]))
+        names = first
+        try:
+            async with aclosing(news):
+                while names is not None:
+                    # No name is a sign of life. A slow listener may take long for each, so the right is looked at again.
+                    for name in sorted(names) or [""]:
+                        if "read" not in asked.guard.rights(asked.request):  # the session is over
+                            return
+                        yield _event("status", status_of(streams[name])) if name else b": still here\n\n"
+                    names = await anext(news, None)
+        except Exception as error:  # the answer has begun, so all that can be done is to end it
+            asked.service.fault("events", error)
 
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(lines(), media_type="text/event-stream", headers=headers)

@@ -18,13 +18,16 @@ NUMBER = Parameter(
     "number", "The number of an alarm, from 1 on", {"type": "integer", "minimum": 1, "maximum": 2**31}, "path", required=True
 )
 _TIME = {"type": "string", "maxLength": 64}
-_START = Parameter("start", "From this time on, as ISO text in UTC, or as the stream counts time", _TIME)
-_END = Parameter("end", "Before this time", _TIME)
+_START = Parameter("start", "From this time on, as ISO text in UTC, or as the stream counts time", _TIME, is_time=True)
+_END = Parameter("end", "Before this time", _TIME, is_time=True)
 _MISSING = {404: "No such stream"}
 _COMPUTED = {**_MISSING, 429: "Too much is being computed"}
 _SIDES = tuple(
     Parameter(
-        f"{side}_{end}", f"The {end} of the {side} range; none means the {'first' if end == 'start' else 'last'} row", _TIME
+        f"{side}_{end}",
+        f"The {end} of the {side} range; none means the {'first' if end == 'start' else 'last'} row",
+        _TIME,
+        is_time=True,
     )
     for side in ("first", "second")
     for end in ("start", "end")
@@ -44,59 +47,74 @@ async def _status(asked: Asked) -> Response:
 async def _ticks(asked: Asked) -> Response:
     """Tell the evidence along time."""
     values = asked.values
-    return answer(ticks_of(asked.stream, values.get("start"), values.get("end"), values.get("limit", 2_000)))
+    return await _read(
+        asked, lambda: answer(ticks_of(asked.stream, values.get("start"), values.get("end"), values.get("limit", 2_000)))
+    )
 
 
 async def _alarms(asked: Asked) -> Response:
     """List the alarms."""
-    return answer(alarms_of(asked.stream))
+    return await _read(asked, lambda: answer(alarms_of(asked.stream)))
 
 
 async def _alarm(asked: Asked) -> Response:
     """Tell everything of an alarm."""
-    found = alarm_of(asked.stream, asked.values["number"])
-    if found is None:
-        raise NotFoundError("the stream has no alarm of that number")
-    return answer(found)
+
+    def found() -> Response:
+        values = alarm_of(asked.stream, asked.values["number"])
+        if values is None:
+            raise NotFoundError("the stream has no alarm of that number")
+        return answer(values)
+
+    return await _read(asked, found)
 
 
 async def _compare(asked: Asked) -> Response:
     """Compare two ranges."""
-    return answer(await _computed(asked, lambda: comparison_of(asked.stream, asked.values)))
+    return await _computed(asked, lambda: comparison_of(asked.stream, asked.values))
 
 
 async def _profile(asked: Asked) -> Response:
     """Tell the statistics of the columns."""
     values = asked.values
-    return answer(await _computed(asked, lambda: profile_of(asked.stream, values.get("start"), values.get("end"))))
+    return await _computed(asked, lambda: profile_of(asked.stream, values.get("start"), values.get("end")))
 
 
 async def _prototypes(asked: Asked) -> Response:
     """Tell the prototypes of now and of the reference."""
-    return answer(await _computed(asked, lambda: prototypes_of(asked.stream)))
+    return await _computed(asked, lambda: prototypes_of(asked.stream))
 
 
 async def _aside(asked: Asked) -> Response:
     """List what was set aside."""
-    return answer({"batches": asked.stream.ledger.aside()})
+    return await _read(asked, lambda: answer({"batches": asked.stream.ledger.aside()}))
 
 
 async def _content(asked: Asked) -> Response:
     """Give the first bytes of a batch that was set aside, as they came."""
-    found = asked.stream.ledger.aside(asked.values["number"])
-    if not found or found[0]["content"] is None:
-        raise NotFoundError("nothing is kept of that batch")
-    headers = {"Content-Disposition": "attachment; filename=batch.bin", "Cache-Control": "no-store"}
-    return Response(found[0]["content"], 200, headers, "application/octet-stream")
+
+    def found() -> Response:
+        batches = asked.stream.ledger.aside(asked.values["number"])
+        if not batches or batches[0]["content"] is None:
+            raise NotFoundError("nothing is kept of that batch")
+        headers = {"Content-Disposition": "attachment; filename=batch.bin", "Cache-Control": "no-store"}
+        return Response(batches[0]["content"], 200, headers, "application/octet-stream")
+
+    return await _read(asked, found)
 
 
-async def _computed(asked: Asked, work: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+async def _read(asked: Asked, work: Callable[[], Response]) -> Response:
+    """Look up what may be long in a thread, since other requests must not wait for it."""
+    return await asyncio.get_running_loop().run_in_executor(asked.service.reading, work)
+
+
+async def _computed(asked: Asked, work: Callable[[], dict[str, Any]]) -> Response:
     """Do what takes a while, one thing at a time, so that rows come first; refuse it if too much waits already."""
     service = asked.service
     if service.computations.locked():
         raise FullError("too many comparisons, profiles and prototypes are asked for; ask again later", 5.0)
     async with service.computations:
-        return await asyncio.get_running_loop().run_in_executor(service.computing, work)
+        return await asyncio.get_running_loop().run_in_executor(service.computing, lambda: answer(work()))
 
 
 ENDPOINTS = (

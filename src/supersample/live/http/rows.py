@@ -136,7 +136,9 @@ ENDPOINTS = (
             },
         },
         statuses={
-            404: "No such stream", 413: "The body is too large, as it comes or once it is decoded", 415: "No such format",
+            404: "No such stream",
+            413: "The body is too large, as it comes or once it is decoded, or takes too long to decode; nothing of it is kept",
+            415: "No such format",
             422: "The rows cannot be used; the batch was set aside with the reason", 429: "The stream cannot keep up",
             503: "The stream cannot write at the moment",
         },
