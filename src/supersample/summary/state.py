@@ -257,7 +257,8 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     """Return the state after some more rows; the state passed in stays as it was."""
     if batch.num_rows == 0:
         return state
-    batch = conformed(state.request.options.rest(batch), state.schema)
+    encoding = state.encoding if isinstance(state, Running) else None if state.maps is None else state.maps.encoding
+    batch = conformed(state.request.options.rest(batch), state.schema, () if encoding is None else encoding.readings)
     state = replace(state, redacted=profiles.update(state.redacted, batch))
     batch = state.request.options.masked(batch)
     if isinstance(state, Running):
