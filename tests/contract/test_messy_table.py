@@ -160,6 +160,31 @@ def shares_and_prices(by, seed, prototypes):
     return off, (paid.mean() / prices.mean() - 1, np.quantile(paid, 0.95) / np.quantile(prices, 0.95) - 1)
 
 
+@pytest.mark.level
+@pytest.mark.parametrize("by", ["region", "price", "time"])
+def test_shares_and_prices_by_the_weights_of_the_profile(by, capsys):
+    """With 1,000 prototypes, shares of regions are within a point, and mean and 95% point of the prices within 2%."""
+    found = np.array([by_the_profile(by, seed) for seed in range(3)])
+    with capsys.disabled():
+        told = zip(("shares of regions", "mean price", "95% point"), np.abs(found).max(axis=0), strict=True)
+        print(f"three tables sorted by {by}: {', '.join(f'{name} off by {most:.2%} at most' for name, most in told)}")  # noqa: T201
+    assert np.abs(found[:, 0]).max() <= 0.01
+    assert np.abs(found[:, 1:]).max() <= 0.02
+
+
+def by_the_profile(by, seed, prototypes=1_000):
+    """Return the errors as `shares_and_prices` does, of weighted prototypes; the 95% point lies between weighted rows."""
+    table = messy.orders(30_000, seed, sort_by=by)
+    summary = ss.summarize(table, prototypes, 0, random_state=seed)
+    rows, weights = summary.prototypes, summary.weights("profile")
+    regions, prices, paid = np.array(rows["region"].to_pylist()), dollars(table), dollars(rows)
+    counts = Counter(table["region"].to_pylist())
+    off = max(abs(weights[regions == region].sum() - count / 30_000) for region, count in counts.items())
+    order = np.argsort(paid)
+    high = np.interp(0.95, np.cumsum(weights[order]) - 0.5 * weights[order], paid[order])
+    return off, weights @ paid / prices.mean() - 1, high / np.quantile(prices, 0.95) - 1
+
+
 def test_prototypes_of_a_table_sorted_by_price_reach_as_high_as_the_prices():
     """From the stream's own reservoir, the 95% point is 12, 13 and 12% low."""
     off = [shares_and_prices("price", seed, 500)[1][1] for seed in range(3)]
