@@ -133,7 +133,8 @@ def _within(row: dict[str, Any], name: str, true: float, numbers: pd.Series) -> 
     The centre is the median of 5,000 rows: it lies between the 45% and the 55% point, seven standard errors to either side.
     """
     furthest = float(np.abs(true - np.quantile(numbers, (0.45, 0.55))).max())
-    return abs(row[name] - true) <= row["quantile_error"] * furthest + _ROUNDING * max(abs(true), float(numbers.std()))
+    error = row["quantile_error"] * furthest + _ROUNDING * max(abs(true), float(numbers.std()))
+    return bool(abs(row[name] - true) <= error)
 
 
 def main() -> None:

@@ -41,8 +41,8 @@ def opened(kind, orders, folder):
 #: Notes that a source has and the table does not, or the other way round. CSV and NDJSON are read with typed times, and queries
 #: cannot be read ahead.
 OTHER_NOTES = {
-    **dict.fromkeys(("csv", "ndjson"), {("stored as text", "shipped_at")}),
-    **dict.fromkeys(("lazy", "duckdb"), {("learned from the first rows", None)}),
+    **{kind: {("stored as text", "shipped_at")} for kind in ("csv", "ndjson")},
+    **{kind: {("learned from the first rows", None)} for kind in ("lazy", "duckdb")},
 }
 
 

@@ -1,4 +1,4 @@
-"""A cell that is no number in a column of numbers: the column stays one, the cell is kept, missing in the kernel, and counted."""
+"""A cell that is no number in a column of numbers: the column stays a number, and the cell is kept, counted, and said."""
 
 import io
 
@@ -145,6 +145,6 @@ def test_a_bad_cell_far_into_a_file_that_is_made_like_another(monday, tmp_path):
 
 def test_a_bad_cell_far_into_a_pipe_is_refused_with_what_to_do(tmp_path):
     far = write(tmp_path / "far.csv", cells(1, bad=990, n=1000), width=4800)
-    told = r"the stream io.BytesIO could not be read beyond its first \d+ rows: .*'oops'.*\(in 'p'\); .*write it to a file and pass"
+    told = r"the stream io.BytesIO could not be read beyond its first \d+ rows: .*'oops'.*\(in 'p'\); .*write it to a file"
     with pytest.raises(InputError, match=told):
         ss.summarize(io.BytesIO(far.read_bytes()), **OPTIONS)

@@ -56,8 +56,8 @@ def require_readable(state: State, before: pa.Schema, label: str) -> None:
         if column.count < _LEAST * (column.count + column.unreadable):
             raise MismatchError(
                 f"column {name!r} must hold numbers, as in the summary that like= names, got text in {label} of which "
-                f"{column.unreadable:,} of {column.count + column.unreadable:,} values are no numbers; convert the column, drop "
-                f"it from both, or make the summary without like="
+                f"{column.unreadable:,} of {column.count + column.unreadable:,} values are no numbers; convert the column, "
+                f"drop it from both, or make the summary without like="
             )
 
 

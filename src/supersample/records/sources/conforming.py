@@ -13,9 +13,7 @@ from supersample.records.sources.nested import flattened
 __all__ = ["conformed", "described"]
 
 
-def conformed(
-    batch: pa.RecordBatch, schema: pa.Schema, readings: Iterable[tuple[str, Reading]] = ()
-) -> pa.RecordBatch:
+def conformed(batch: pa.RecordBatch, schema: pa.Schema, readings: Iterable[tuple[str, Reading]] = ()) -> pa.RecordBatch:
     """Return a batch with the columns of the schema, in its order and of its types; refuse a conversion that loses digits.
 
     readings: how columns of text are read; where one is read as numbers, numbers become such text.
