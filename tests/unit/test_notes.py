@@ -178,7 +178,7 @@ def test_a_stream_sorted_by_a_category_or_text_is_told(form, tmp_path):
     summary, (told,) = piped([form.format(code) for code in codes], np.argsort(codes, kind="stable"))
     share = int(re.match(r"about (\d+)% of the rows have values that the first 5,000 rows did not have", told)[1]) / 100
     assert share == pytest.approx((codes > first).mean(), abs=0.03)
-    assert f"these had {first + 1} different ones" in told
+    assert f"(these had {first + 1} values)" in told
     summary.save(tmp_path / "kept.ss")
     assert ss.load(tmp_path / "kept.ss").notes == summary.notes
 
