@@ -27,7 +27,7 @@ def unseen_told(state: Running) -> Iterator[tuple[str, str, str]]:
             whose = "of the rows" if state.counts_alike else "of the weight of the rows"
             yield (
                 "unlike the rows learned from", name,
-                f"about {share:.0%} {whose} have values that the first {WARM_UP:,} rows did not have (these "
-                f"had {plural(len(known), 'value')}): bandwidth and features were chosen without them. Summarise a file or a table, "
+                f"about {share:.0%} {whose} have values that the first {WARM_UP:,} rows did not have (these had "
+                f"{plural(len(known), 'value')}): bandwidth and features were chosen without them. Summarise a file or a table, "
                 f"not a stream, or shuffle the rows",
             )  # fmt: skip
