@@ -1,6 +1,7 @@
 """Notes on a table: what is said, and that it is so."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -194,3 +195,11 @@ def test_a_stream_in_no_order_and_a_sorted_table_are_not_told_to_be_sorted():
 def test_a_stream_of_values_that_are_nearly_all_different_is_not_told_to_be_sorted():
     values = pa.array([f"{7919 * place % 6_000:05d}x" for place in range(7_000)])
     assert piped(values, np.arange(7_000), types={"c": "category"})[1] == []
+
+
+def test_first_values_of_a_forged_file_are_refused():
+    encoding = piped(["a", "b"] * 300, np.arange(600))[0]._fixed().encoding
+    schema = pa.schema([("c", pa.string()), ("x", pa.float64())])
+    for forged in ((("c", (1 << 63,)),), (("c", tuple(range(300))),), (("z", (1,)),)):
+        with pytest.raises(ss.errors.InputError, match="an encoding must know"):
+            replace(encoding, first=forged).check(schema)

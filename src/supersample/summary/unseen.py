@@ -28,6 +28,6 @@ def unseen_told(state: Running) -> Iterator[tuple[str, str, str]]:
             yield (
                 "unlike the rows learned from", name,
                 f"about {share:.0%} {whose} have values that the first {WARM_UP:,} rows did not have (these had "
-                f"{plural(len(known), 'value')}): bandwidth and features were chosen without them. Summarise a file or a table, "
-                f"not a stream, or shuffle the rows",
+                f"{plural(len(known), 'value')}): bandwidth and features were chosen without them. Summarise a file or a "
+                f"table, not a stream, or shuffle the rows",
             )  # fmt: skip

@@ -13,6 +13,7 @@ from supersample._typing import Floats, Weights
 from supersample.errors import InputError, MismatchError
 from supersample.records.encoding.column_type import ColumnType, LeftOut, column_from_plain, own_types
 from supersample.records.encoding.cycle import Cycle
+from supersample.records.encoding.first_values import MOST
 from supersample.records.encoding.hashed_category import HashedCategory
 from supersample.records.encoding.number import Number
 from supersample.records.encoding.options import REDACTED, ColumnOptions, listed
@@ -126,6 +127,8 @@ class Encoding:
         readings = dict(self.readings)
         if not {name for name, _ in self.first} <= set(names):
             raise InputError(f"an encoding must know first values of columns in it, {names}, got others")
+        if any(len(hashes) > MOST or not all(-(1 << 63) <= each < 1 << 63 for each in hashes) for _, hashes in self.first):
+            raise InputError(f"an encoding must know at most {MOST} first values of a column, as whole numbers of 64 bits")
         if not {*readings, *(block.name for block in self.aside)} <= set(schema.names):
             raise InputError(f"an encoding must read columns of {listed(schema.names)}, got {sorted(readings)}")
         for name, reading in readings.items():
