@@ -59,8 +59,8 @@ lint: environment
 
 environment: $(TEST)/.installed
 
-test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, the guide to clusters, and the whole live demo
-	$(TEST)/$(BIN)/python -m pytest -m once tests/engines/test_connect.py tests/engines/test_spark_sink.py tests/contract/test_documentation.py tests/cli/test_demo_live.py
+test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, the guide to clusters, the whole live demo, and the page of 300 columns
+	$(TEST)/$(BIN)/python -m pytest -m once tests/engines/test_connect.py tests/engines/test_spark_sink.py tests/contract/test_documentation.py tests/cli/test_demo_live.py tests/browser/test_many_columns.py
 
 test-newest: newest  ## Lint, types and suite with the newest release of everything
 	$(call LINT,$(NEWEST))

@@ -16,6 +16,9 @@ from benchmarks.speed.timing import in_child, race
 __all__ = ["BENCHMARK"]
 
 _COPIES = 10
+_TEXT = "a number and a free text"
+#: Rows of the table with free text, their words, and how many different words there are.
+_TEXT_ROWS, _WORDS, _VOCABULARY = 200_000, (5, 31), 4_000
 
 
 def ours(path: str, out: str) -> dict[str, Any]:
@@ -77,6 +80,18 @@ def _longer(path: Path, out: Path, copies: int) -> None:
             writer.write_table(pa.table(columns, schema=table.schema))
 
 
+def write_text(path: Path, n_rows: int) -> None:
+    """Write a table of an amount and a free text of 5 to 30 words, of which some are much more frequent than others."""
+    rng = np.random.default_rng(0)
+    letters = np.array(list("etaoinshrdlucmfwypvbgkjqxz"))
+    words = np.array(["".join(rng.choice(letters, size)) for size in rng.integers(2, 11, _VOCABULARY)])
+    chances = 1.0 / np.arange(2, _VOCABULARY + 2)
+    lengths = rng.integers(*_WORDS, n_rows)
+    drawn = rng.choice(words, int(lengths.sum()), p=chances / chances.sum())
+    texts = [" ".join(each) for each in np.split(drawn, np.cumsum(lengths)[:-1])]
+    pq.write_table(pa.table({"amount": rng.normal(size=n_rows), "note": texts}), path)
+
+
 def _run(context: Context) -> Result:
     path = context.data / "covtype.parquet"
     copies, rounds = (2, 1) if context.quick else (_COPIES, 3)
@@ -86,12 +101,14 @@ def _run(context: Context) -> Result:
         one = in_child(ours, path=str(path), out=out)
         _longer(path, long, copies)
         many = in_child(ours, path=str(long), out=out)
+        write_text(long, _TEXT_ROWS // 10 if context.quick else _TEXT_ROWS)
+        text = in_child(ours, path=str(long), out=out)
     rows: list[Row] = [
         {"what": "summarize, read and save", "seconds": raced["whole"], "rows/s": one["rows"] / raced["whole"]},
         {"what": "read, standardise, features", "seconds": raced["floor"], "rows/s": one["rows"] / raced["floor"]},
         {"what": "read alone", "seconds": raced["reading"], "rows/s": one["rows"] / raced["reading"]},
     ]
-    for name, taken in (("a process of its own", one), (f"{copies} times the rows", many)):
+    for name, taken in (("a process of its own", one), (f"{copies} times the rows", many), (_TEXT, text)):
         rows.append(
             {
                 "what": name,
@@ -112,7 +129,10 @@ def _run(context: Context) -> Result:
             Target(f"time for {copies} times the rows / {copies} times the time", ratio, "at most", 1.05),
             Target(f"peak MB for {copies} times the rows, over that of one", many["peak_mb"] - one["peak_mb"], "at most", 25.0),
         ],
-        [f"covtype.parquet: {one['rows']:,} rows, 55 columns; the long file has {many['rows']:,}; best of {rounds} in turns"],
+        [
+            f"covtype.parquet: {one['rows']:,} rows, 55 columns; the long file has {many['rows']:,}; best of {rounds} in turns",
+            f"the free text: {text['rows']:,} rows of an amount and of texts of 5 to 30 words, nearly all different",
+        ],
     )
 
 
@@ -122,6 +142,7 @@ BENCHMARK = Benchmark(
         "The floor reads with PyArrow in batches, standardises, and computes the selection's own features, on both cores; "
         "the summary computes 128 held-out features as well, searches, keeps rows, takes its second look, and writes its file.",
         "Peak memory is that of the whole process, Python and libraries included.",
+        "Free text is hashed word by word: its line is a table of its own, in no ratio to the others.",
         "The long file repeats the rows, whole numbers jittered by one; 25 MB are allowed for what allocators keep.",
     ],
     _run,

@@ -28,6 +28,28 @@ def test_partitions_have_the_maps_of_their_first_rows_and_nearly_the_quality_of_
     assert parts.mmd < 0.5 * parts.random_mmd
 
 
+def test_a_profile_of_partitions_says_what_that_of_one_pass_says_but_for_quantiles_and_frequent_values():
+    table = mixed(9_000, 3)
+    options = OPTIONS | {"prototypes": 5, "criticisms": 0}
+    one = ss.summarize(table, **options).profile.to_pylist()
+    parts = local.summarize([table.slice(start, 3_000) for start in (0, 3_000, 6_000)], **options).profile.to_pylist()
+    quantiles = {"q01": 0.01, "q05": 0.05, "q25": 0.25, "median": 0.5, "q75": 0.75, "q95": 0.95, "q99": 0.99}
+    estimates = {*quantiles, "quantile_error", "top", "top_error"}
+    for left, right in zip(one, parts, strict=True):
+        assert {name: value for name, value in left.items() if name not in estimates} == {
+            name: value for name, value in right.items() if name not in estimates
+        }
+        if left["median"] is None:
+            continue
+        values = np.asarray(table[left["name"]].drop_null().cast("double"))
+        ends = np.quantile(values, (0.45, 0.55))  # between which the centres lie
+        for name, share in quantiles.items():
+            true = np.quantile(values, share)
+            furthest = np.abs(true - ends).max()
+            assert abs(right[name] - true) <= right["quantile_error"] * furthest + 1e-12
+    assert any(left["q05"] != right["q05"] for left, right in zip(one, parts, strict=True))  # this test can see it
+
+
 def test_sixteen_partitions_that_differ_end_as_near_as_one_stream():
     """Like CovType, whose files are regions: each partition has its own place, and merges must bring them together."""
     rng = np.random.default_rng(4)

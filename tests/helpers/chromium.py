@@ -67,19 +67,23 @@ def write_pages(folder):
     mixed = mixed_rows(2_000)[0]
     left = ss.summarize(mixed, 30, 20, random_state=0)
     right = ss.summarize(mixed.filter(pc.greater(mixed["age"], 40)), 30, 20, like=left, random_state=0)
-    rng = np.random.default_rng(0)
-    wide = ss.summarize(
-        pa.table({f"a_rather_long_name_of_column_{place}": rng.normal(size=300) for place in range(40)}), 50, 5, random_state=0
-    )
-    wide.source = "/".join(["long"] * 40)
     messy = ss.summarize(messy_rows(3_000), 40, 10, random_state=0)
     return {
         "messy": write_report(messy, folder / "messy.html"),
         "digits": write_report(digits, folder / "digits.html"),
-        "wide": write_report(wide, folder / "wide.html"),
+        "wide": write_wide(40, folder),
         "comparison": write_comparison(left, right, folder / "comparison.html"),
         "history": write_history(broken_days()[1], folder / "history.html", title="four days"),
     }
+
+
+def write_wide(n_columns, folder):
+    """Write the page of a table of so many columns."""
+    rng = np.random.default_rng(0)
+    columns = {f"a_rather_long_name_of_column_{place}": rng.normal(size=300) for place in range(n_columns)}
+    wide = ss.summarize(pa.table(columns), 50, 5, random_state=0)
+    wide.source = "/".join(["long"] * 40)
+    return write_report(wide, folder / "wide.html")
 
 
 @functools.cache

@@ -9,7 +9,7 @@ import pyarrow.parquet
 
 #: Rows of the table that tests and docs speak of.
 ROWS = 30_000
-#: How many rows there are to one cell of `score` that is no number.
+#: How many rows there are to one cell of `score` that is no number; there is at least one.
 ROWS_TO_A_BAD_CELL = 20_000
 EVEN_MIX = (0.25, 0.25, 0.25, 0.25)
 REGIONS = tuple(f"{side}-{place}" for side in ("north", "south", "east", "west") for place in range(1, 6))
@@ -66,7 +66,8 @@ def orders(n=ROWS, seed=0, *, topic_mix=EVEN_MIX, sort_by=None):
     price = np.round(rng.lognormal(3.5, 1.4, size=n) + 0.99, 2)
     region = rng.choice(len(REGIONS), size=n, p=_uneven(len(REGIONS)))
     score = np.array([f"{value:.3f}" for value in rng.normal(50.0, 12.0, size=n)], dtype=object)
-    score[rng.choice(n, size=n // ROWS_TO_A_BAD_CELL, replace=False)] = "oops"
+    bad = rng.choice(n, size=n // ROWS_TO_A_BAD_CELL, replace=False)
+    score[bad if bad.size else n // 2] = "oops"
     country = np.array(["US", "us", "Us", "DE", "de", "FR", "GB", "CA"])
     zips = rng.integers(501, 99_951, size=n)
     cities = np.array(["Springfield", "Riverside", "Fairview", "Salem", "Georgetown", "Clinton"])[zips % 6]

@@ -1,6 +1,7 @@
 """Notes on a table: what is said, and that it is so."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -162,3 +163,43 @@ def test_two_far_halves_of_a_table_are_no_change(seed):
     halves = np.where(rng.random(20_000) < 0.5, 0, 100) + rng.normal(0, 0.1, 20_000)
     summary = ss.summarize({"c": halves, "x": rng.normal(size=20_000)}, 5, 0, random_state=0)
     assert "unlike the rows learned from" not in {note.kind for note in summary.notes}
+
+
+def piped(values, order, **options):
+    """Return the notes about c of a stream in this order, cut into batches of 900 rows."""
+    table = pa.table({"c": values, "x": np.random.default_rng(1).normal(size=len(order))}).take(pa.array(order))
+    summary = ss.summarize(iter(table.to_batches(max_chunksize=900)), 5, 0, random_state=0, **options)
+    return summary, [note.text for note in summary.notes if (note.kind, note.column) == ("unlike the rows learned from", "c")]
+
+
+@pytest.mark.parametrize("form", ["place {}", "a note of {} and more words than four"])
+def test_a_stream_sorted_by_a_category_or_text_is_told(form, tmp_path):
+    codes = np.random.default_rng(0).integers(0, 20, 7_500)
+    first = np.sort(codes)[:5_000].max()
+    summary, (told,) = piped([form.format(code) for code in codes], np.argsort(codes, kind="stable"))
+    share = int(re.match(r"about (\d+)% of the rows have values that the first 5,000 rows did not have", told)[1]) / 100
+    assert share == pytest.approx((codes > first).mean(), abs=0.03)
+    assert f"(these had {first + 1} values)" in told
+    summary.save(tmp_path / "kept.ss")
+    assert ss.load(tmp_path / "kept.ss").notes == summary.notes
+
+
+def test_a_stream_in_no_order_and_a_sorted_table_are_not_told_to_be_sorted():
+    codes = np.random.default_rng(0).integers(0, 20, 5_400)
+    values, order = [f"place {code}" for code in codes], np.argsort(codes, kind="stable")
+    assert piped(values, np.arange(5_400))[1] == []
+    table = pa.table({"c": values}).take(pa.array(order))
+    assert not any(note.kind == "unlike the rows learned from" for note in ss.summarize(table, 5, 0, random_state=0).notes)
+
+
+def test_a_stream_of_values_that_are_nearly_all_different_is_not_told_to_be_sorted():
+    values = pa.array([f"{7919 * place % 6_000:05d}x" for place in range(7_000)])
+    assert piped(values, np.arange(7_000), types={"c": "category"})[1] == []
+
+
+def test_first_values_of_a_forged_file_are_refused():
+    encoding = piped(["a", "b"] * 300, np.arange(600))[0]._fixed().encoding
+    schema = pa.schema([("c", pa.string()), ("x", pa.float64())])
+    for forged in ((("c", (1 << 63,)),), (("c", tuple(range(300))),), (("z", (1,)),)):
+        with pytest.raises(ss.errors.InputError, match="an encoding must know"):
+            replace(encoding, first=forged).check(schema)

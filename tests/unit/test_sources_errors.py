@@ -142,7 +142,9 @@ def test_a_damaged_page_is_an_error_with_its_place(tmp_path):
 def test_late_values_of_another_kind_in_csv(tmp_path):
     rows = FIRST_BLOCK // 4 + 1000
     (tmp_path / "a.csv").write_text("a\n" + "123\n" * rows + "late\n")
-    with pytest.raises(InputError, match=r"a.csv could not be read beyond its first [\d,]+ rows: .*'late'; types are read out"):
+    with pytest.raises(
+        InputError, match=r"a.csv could not be read beyond its first [\d,]+ rows: .*'late' \(in 'a'\); types are read out"
+    ):
         drain(tmp_path / "a.csv")
     (tmp_path / "b.csv").write_text("a,b\n1,2\n3\n")
     with pytest.raises(InputError, match=r"b.csv.*Expected 2 columns, got 1"):

@@ -112,15 +112,36 @@ def _both(left: str, right: str, options: dict[str, Any], *, progress: bool | No
     """Load or make both summaries; a new one is made like the other."""
     if left == right == "-":
         raise click.UsageError("only one of LEFT and RIGHT can be standard input")
-    names: tuple[str, str] = (left, right)
-    sources: tuple[Source | None, Source | None] = (None, None)
-    lead = int(is_data(left) and not is_data(right))  # the side that the other is made like
-    if is_data(left) and is_data(right):
-        with starting():
-            from supersample.records.sources import alike, empty_columns, open_source
-        opened = open_source(left), open_source(right)
+    if not (is_data(left) and is_data(right)):
+        return _made((left, right), (None, None), int(is_data(left)), options, progress=progress, quiet=quiet)
+    with starting():
+        from supersample.records.sources import alike, empty_columns, open_source, text_columns
+    opened = open_source(left), open_source(right)
+    while True:
         sources = alike(*opened)
-        lead = int(bool(empty_columns(opened[0]) - empty_columns(opened[1])))  # empty columns cannot enter a kernel
+        # Empty columns cannot enter a kernel, and numbers become text, but text does not become numbers.
+        empty = [empty_columns(each) for each in opened]
+        texts = [text_columns(each) for each in sources]
+        lead = int(bool(empty[0] - empty[1]) or (empty[0] == empty[1] and bool(texts[1] - texts[0])))
+        found = _made((left, right), sources, lead, options, progress=progress, quiet=quiet)
+        texts = [{note.name for note in each.columns if note.type == "string"} for each in found]
+        late = frozenset(texts[0] ^ texts[1])
+        first, second = (each.as_text for each in opened)
+        if not late or first is None or second is None:
+            return found
+        opened = first(late), second(late)  # a cell far into one of the two is no number: read both as text
+
+
+def _made(
+    names: tuple[str, str],
+    sources: "tuple[Source | None, Source | None]",
+    lead: int,
+    options: dict[str, Any],
+    *,
+    progress: bool | None,
+    quiet: bool,
+) -> tuple["Summary", "Summary"]:
+    """Load or make both summaries, that of the side `lead` first; one that is made after it is made like it."""
 
     def summary(side: int, more: dict[str, Any]) -> "Summary":
         if is_data(names[side]):

@@ -31,7 +31,7 @@ from supersample.selection.stream.rows import Rows
 from supersample.summary.notes import Note
 from supersample.summary.row_store import RowStore
 from supersample.summary.shared_columns import Column, Side, converted, one_batch, shared_columns, side_of
-from supersample.summary.state import Running
+from supersample.summary.state import Running, same_maps
 
 __all__ = ["APART", "Ground", "brought_together"]
 
@@ -39,6 +39,10 @@ __all__ = ["APART", "Ground", "brought_together"]
 APART = "made apart"
 #: The seed of the feature map: the same two summaries always give the same answer.
 _SEED = Seed(20241128)
+
+
+#: Columns that the note names.
+_NAMED = 5
 
 
 class Ground(NamedTuple):
@@ -217,16 +221,26 @@ def _comparable(
 
 def _said(sides: tuple[Side, Side]) -> Note:
     """Say that the two were not made alike, and what is lost by it."""
+    why, advice = "the two were not made like each other", "make one like the other (like=, --like)"
+    differing = _types_that_differ(sides)
+    if differing and same_maps(sides[0].held, sides[1].held):
+        why, advice = f"the two have columns of different types, {', '.join(differing[:_NAMED])}", "give both the same types"
     sizes = [len(each.held.background.rows) for each in sides]
     if all(size >= each.held.n_seen for size, each in zip(sizes, sides, strict=True)):
-        return Note(APART, None, "the two were not made like each other; nothing is lost, since both keep all their rows")
+        return Note(APART, None, f"{why}; nothing is lost, since both keep all their rows")
     weighed = not all(each.state.counts_alike for each in sides)
     counted = "" if weighed else "; missing values, and values of which there are up to 256, are counted in all rows"
     what = "everything is" if weighed else "numbers, texts, pairs of columns and all columns jointly are"
     return Note(
         APART,
         None,
-        f"the two were not made like each other, so {what} compared by random samples of {sizes[0]:,} and "
-        f"{plural(sizes[1], 'row')}, and smaller changes may go unseen{counted}. To compare all rows, make one like the other "
-        f"(like=, --like)",
+        f"{why}, so {what} compared by random samples of {sizes[0]:,} and "
+        f"{plural(sizes[1], 'row')}, and smaller changes may go unseen{counted}. To compare all rows, {advice}",
     )
+
+
+def _types_that_differ(sides: tuple[Side, Side]) -> list[str]:
+    """Return the columns that both have, and of which they have different types."""
+    left, right = (each.state.schema for each in sides)
+    types = ((name, left.field(name).type, right.field(name).type) for name in left.names if name in right.names)
+    return [f"{name} ({mine} and {other})" for name, mine, other in types if mine != other]

@@ -24,6 +24,7 @@ from supersample.profile import ColumnProfile, Profile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
+from supersample.summary.bad_cells import brought_to_text
 from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
@@ -55,7 +56,9 @@ def compare(left: Running, right: Running, at_least: float = 0.0, level: float =
     at_least: differences below this are taken for none: jointly of MMD, in a column of two shares. level: at which they are
     said to differ, and rows are shown.
     """
-    kept, of_all = (left.kept, right.kept), (left.profile, right.profile)
+    kept = left.kept, right.kept
+    left, right = brought_to_text(left, right)
+    of_all = left.profile, right.profile
     notes: tuple[Note, ...] = ()
     known = measures_of(left, drained(left)), measures_of(right, drained(right))
     factors = _factors(*known), _factors(*known[::-1])

@@ -21,6 +21,7 @@ from supersample.selection.stream.prototype_weights import most_solvable
 from supersample.summary.depending import dependence_told, drained
 from supersample.summary.outcome import Outcome
 from supersample.summary.state import Running
+from supersample.summary.unseen import unseen_told
 
 __all__ = ["Note", "grouped", "notes_of", "told"]
 
@@ -112,6 +113,7 @@ def notes_of(state: Running, outcome: Outcome | None = None) -> tuple[Note, ...]
     return (
         *(() if outcome is None else _target(state, outcome)),
         *_unlike_first_rows(state, columns),
+        *(Note(*each) for each in unseen_told(state)),
         *_other_values(columns),
         *(note for note in read if note.kind == "read in part"),
         *(note for column in columns for note in _far_values(column.profile)),

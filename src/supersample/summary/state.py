@@ -22,6 +22,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.profile import ColumnPlan, Profile
 from supersample.records.encoding import REDACTED, ColumnOptions, Encoding, learn, require_same, weights_of
+from supersample.records.encoding.first_values import first_values
 from supersample.records.encoding.values import is_numeric, is_time, numbers_of
 from supersample.records.sources.conforming import conformed, described
 from supersample.records.sources.schema import conform, plain_schema, promote
@@ -230,7 +231,8 @@ def like(state: Running, settings: Settings) -> WarmUp:
 
 def learned_from(request: Request, tables: Sequence[pa.Table], label: str) -> WarmUp:
     """Return an empty state whose encoding and feature maps are those of some rows of the source."""
-    return like(settle(gathered(request, tables, label)), request.settings)
+    learned = settle(gathered(request, tables, label))
+    return like(replace(learned, encoding=replace(learned.encoding, first=())), request.settings)
 
 
 def gathered(request: Request, tables: Sequence[pa.Table], label: str) -> State:
@@ -257,7 +259,8 @@ def update(state: State, batch: pa.RecordBatch) -> State:
     """Return the state after some more rows; the state passed in stays as it was."""
     if batch.num_rows == 0:
         return state
-    batch = conformed(state.request.options.rest(batch), state.schema)
+    encoding = state.encoding if isinstance(state, Running) else None if state.maps is None else state.maps.encoding
+    batch = conformed(state.request.options.rest(batch), state.schema, () if encoding is None else encoding.readings)
     state = replace(state, redacted=profiles.update(state.redacted, batch))
     batch = state.request.options.masked(batch)
     if isinstance(state, Running):
@@ -328,7 +331,10 @@ def require_same_maps(left: Stream, right: Stream) -> None:
 def _warmed_up(state: WarmUp) -> Running:
     """End the warm-up: learn the encoding from the rows that wait, and feed them to the stream."""
     request, table = state.request, state.kept.table
-    running = _running(state, learn(table.slice(0, WARM_UP), request.options), request.settings)
+    rows = table.slice(0, WARM_UP)
+    encoding = learn(rows, request.options)
+    encoding = replace(encoding, first=first_values(encoding.blocks, rows))
+    running = _running(state, encoding, request.settings)
     for batch in table.combine_chunks().to_batches():
         running = _feed(running, batch)
     return running

@@ -28,6 +28,7 @@ from supersample.records.sources.base import OtherTypeError
 from supersample.selection.stream.plan import WARM_UP, settings_of
 from supersample.storage.lock import exclusive_lock
 from supersample.summary import state as states
+from supersample.summary.bad_cells import fitted, require_readable, with_same_texts
 from supersample.summary.checkpoint import Checkpoint, fingerprint
 from supersample.summary.in_parts import numbered, summarize_in_parts
 from supersample.summary.outcome import measure
@@ -141,7 +142,7 @@ class Options:
     def empty(self, given: Source, like: Any, random_state: RandomState) -> WarmUp:
         """Return the empty state for a source."""
         if like is not None:
-            return self.empty_like(like, random_state)
+            return fitted(self.empty_like(like, random_state), given.schema)
         request = self.request(random_state)
         return first_state(given, request) if self.target is None else self.aimed(given, request)
 
@@ -231,6 +232,8 @@ def summarize(
     options = Options.of(locals())
     given, again = without(open_source(source), options.drop), False
     options.check_half_life(given.schema)
+    if isinstance(like, Summary):
+        given = with_same_texts(given, like._fixed().schema)
     tell = _teller(progress, given.label)
     every = (
         None if checkpoint_rows is None else check_count(checkpoint_rows, "checkpoint_rows"),
@@ -248,13 +251,13 @@ def summarize(
             empty = options.empty(given, like, random_state)
             parted = None if jobs is None else summarize_in_parts(numbered(given), empty, jobs, tell)
             if parted is not None:
-                return _summary(parted, given.label)
+                return _summary(_readable(parted, like, given), given.label)
             saver = None if path is None else Checkpoint(path, fingerprint(given, empty, random_state), given.label, *every)
             with nullcontext() if saver is None else exclusive_lock(saver.path, "checkpoint"):
                 resumed = None if saver is None or again else saver.resume()
-                return _summary(_run(given, resumed or empty, saver, tell), given.label)
+                return _summary(_readable(_run(given, resumed or empty, saver, tell), like, given), given.label)
         except OtherTypeError as error:
-            if given.as_text is None or like is not None:
+            if given.as_text is None:
                 raise
             # A value far into a file is no number: read the column as text, which is read as what most of it holds.
             given, again = given.as_text(error.columns), True
@@ -272,6 +275,13 @@ def first_state(given: Source, request: Request) -> WarmUp:
         weights = weights_of(table.column(request.weight).combine_chunks())
         table = table.filter(pa.array((weights > 0) & np.isfinite(weights)))
     return states.learned_from(request, [table], given.label) if table.num_rows else state
+
+
+def _readable(state: State, like: Summary | None, given: Source) -> State:
+    """Return the state; raise MismatchError if text of it is no numbers, as the summary that it is like has there."""
+    if like is not None:
+        require_readable(state, like._fixed().schema, given.label)
+    return state
 
 
 def _summary(state: State, label: str) -> Summary:

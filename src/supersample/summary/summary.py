@@ -31,6 +31,7 @@ from supersample.selection.stream.prototype_weights import most_solvable
 from supersample.summary import state as states
 from supersample.summary.apart import Ground, brought_together
 from supersample.summary.averages import mean_of
+from supersample.summary.bad_cells import brought_to_text
 from supersample.summary.comparing import compare
 from supersample.summary.comparison import LEVEL, Comparison
 from supersample.summary.notes import Note, notes_of
@@ -232,7 +233,7 @@ class Summary:
         given = open_source(rows.drop_columns([name for name in RESERVED if name in rows.column_names]) if own else rows)
         ready = self._ready().settled
         encoding, schema, options = ready.encoding, ready.schema, ready.request.options
-        parts = [encoding.points(conformed(options.rest(batch), schema)) for batch in given.batches(0)]
+        parts = [encoding.points(conformed(options.rest(batch), schema, encoding.readings)) for batch in given.batches(0)]
         return np.concatenate(parts) if parts else np.empty((0, encoding.width))
 
     def weights(self, weighting: Literal["simplex", "uniform", "profile"] = "simplex") -> Floats:
@@ -279,7 +280,7 @@ class Summary:
         """
         if not isinstance(other, Summary):
             raise InputTypeError(f"other must be a Summary, got {type(other).__name__}")
-        merged = states.merge(self._ready().settled, other._ready().settled)
+        merged = states.merge(*brought_to_text(self._ready().settled, other._ready().settled))
         return Summary(Snapshot(merged), f"{self.source} + {other.source}")
 
     def compare(self, other: "Summary", *, at_least: float = 0.0) -> Comparison:

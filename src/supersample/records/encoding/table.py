@@ -13,6 +13,7 @@ from supersample._typing import Floats, Weights
 from supersample.errors import InputError, MismatchError
 from supersample.records.encoding.column_type import ColumnType, LeftOut, column_from_plain, own_types
 from supersample.records.encoding.cycle import Cycle
+from supersample.records.encoding.first_values import MOST
 from supersample.records.encoding.hashed_category import HashedCategory
 from supersample.records.encoding.number import Number
 from supersample.records.encoding.options import REDACTED, ColumnOptions, listed
@@ -65,6 +66,7 @@ class ColumnNote:
         "aside": tuple_of(instance_of(ColumnType)),
         "readings": tuple_of(tuple_of(TEXT, instance_of(Reading), repeated=False)),
         "centres": tuple_of(tuple_of(TEXT, NUMBER, repeated=False)),
+        "first": tuple_of(tuple_of(TEXT, tuple_of(INTEGER), repeated=False)),
     },
 )
 @dataclass(frozen=True)
@@ -74,6 +76,7 @@ class Encoding:
     The last coordinate is the square root of the number of missing values in columns that had none when it was learned.
     aside: blocks of columns that are compared, but not in the kernel. readings: how columns of text that hold numbers, times or
     truth values are read, by name. centres: the medians of columns of numbers and times, by name, in the rows learned from.
+    first: the hashes of the values of categories and texts in the first rows of a stream, by name, where they were few.
     """
 
     blocks: tuple[ColumnType, ...]
@@ -82,6 +85,7 @@ class Encoding:
     aside: tuple[ColumnType, ...] = ()
     readings: tuple[tuple[str, Reading], ...] = ()
     centres: tuple[tuple[str, float], ...] = ()
+    first: tuple[tuple[str, tuple[int, ...]], ...] = ()
 
     @property
     def width(self) -> int:
@@ -121,6 +125,10 @@ class Encoding:
         if not names or len(set(names)) < len(names) or not set(names) <= set(schema.names):
             raise InputError(f"an encoding must name columns of {listed(schema.names)}, each once, got {names}")
         readings = dict(self.readings)
+        if not {name for name, _ in self.first} <= set(names):
+            raise InputError(f"an encoding must know first values of columns in it, {names}, got others")
+        if any(len(hashes) > MOST or not all(-(1 << 63) <= each < 1 << 63 for each in hashes) for _, hashes in self.first):
+            raise InputError(f"an encoding must know at most {MOST} first values of a column, as whole numbers of 64 bits")
         if not {*readings, *(block.name for block in self.aside)} <= set(schema.names):
             raise InputError(f"an encoding must read columns of {listed(schema.names)}, got {sorted(readings)}")
         for name, reading in readings.items():
@@ -169,7 +177,7 @@ class Encoding:
             "aside": [block.to_plain() for block in self.aside],
             "readings": {name: vars(reading) for name, reading in self.readings},
             "centres": dict(self.centres),
-        }
+        } | ({"first": {name: list(hashes) for name, hashes in self.first}} if self.first else {})
 
     @classmethod
     def of(cls, plain: Mapping[str, Any]) -> "Encoding":
@@ -178,7 +186,9 @@ class Encoding:
         aside = tuple(column_from_plain(each) for each in plain.get("aside", ()))  # format 1 has none, and no readings
         readings = tuple((name, Reading(**fields)) for name, fields in sorted(plain.get("readings", {}).items()))
         notes = tuple(ColumnNote(**each) for each in plain["notes"])
-        return cls(blocks, notes, plain["weight_column"], aside, readings, tuple(sorted(plain.get("centres", {}).items())))
+        centres = tuple(sorted(plain.get("centres", {}).items()))
+        first = tuple((name, tuple(hashes)) for name, hashes in sorted(plain.get("first", {}).items()))
+        return cls(blocks, notes, plain["weight_column"], aside, readings, centres, first)
 
 
 def weights_of(column: pa.Array) -> Weights:

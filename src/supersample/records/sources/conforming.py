@@ -1,18 +1,23 @@
 """Convert later rows to the columns of the first ones: the same names, and the same types or a lossless conversion."""
 
 import re
+from collections.abc import Iterable
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from supersample.errors import MismatchError
+from supersample.records.reading import Reading
 from supersample.records.sources.nested import flattened
 
 __all__ = ["conformed", "described"]
 
 
-def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
-    """Return a batch with the columns of the schema, in its order and of its types; refuse a conversion that loses digits."""
+def conformed(batch: pa.RecordBatch, schema: pa.Schema, readings: Iterable[tuple[str, Reading]] = ()) -> pa.RecordBatch:
+    """Return a batch with the columns of the schema, in its order and of its types; refuse a conversion that loses digits.
+
+    readings: how columns of text are read; where one is read as numbers, numbers become such text.
+    """
     if batch.schema.equals(schema):
         return batch
     batch = flattened(batch, schema)
@@ -23,14 +28,14 @@ def conformed(batch: pa.RecordBatch, schema: pa.Schema) -> pa.RecordBatch:
             f"the rows must have the columns seen before, {described(schema)}; missing: {missing or 'none'}, not seen before: "
             f"{extra or 'none'}; pass the same columns"
         )
-    columns = []
+    columns, read = [], dict(readings)
     for field in schema:
         column = batch.column(field.name)
-        columns.append(column if column.type == field.type else _converted(column, field))
+        columns.append(column if column.type == field.type else _converted(column, field, read.get(field.name)))
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
-def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
+def _converted(column: pa.Array, field: pa.Field, reading: Reading | None) -> pa.Array:
     """Return a column in the type of the rows seen before, if the conversion is exact to the last digit."""
     if column.null_count == len(column):
         return pa.nulls(len(column), field.type)
@@ -39,6 +44,8 @@ def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
             f"column {field.name!r} held nothing but missing values in the rows seen before, and now has values of type "
             f"{column.type}: give rows that have some first, or leave the column out of both"
         )
+    if reading is not None and reading.kind == "number" and _family(column.type) == "number":
+        return _written(column, field, reading)
     try:
         if _family(column.type) != _family(field.type):
             raise pa.ArrowInvalid("another kind of values")
@@ -54,6 +61,19 @@ def _converted(column: pa.Array, field: pa.Field) -> pa.Array:
             f"column {field.name!r} must be of type {field.type}, as in the rows seen before, got {column.type}, which does "
             f"not convert ({' '.join(str(error).split())}); give the column one type in all rows, the one that holds all values"
         ) from error
+    return made
+
+
+def _written(column: pa.Array, field: pa.Field, reading: Reading) -> pa.Array:
+    """Return numbers as text that the reading reads as these numbers."""
+    made = column.cast(field.type)
+    values, unreadable = reading.read(made)
+    same = pc.equal(values, column.cast(pa.float64(), safe=False)).fill_null(True)
+    if unreadable or not pc.all(same).as_py():
+        raise MismatchError(
+            f"column {field.name!r} must hold text that is read as numbers ({reading.form}), as in the rows seen before, got "
+            f"{column.type} with numbers that cannot be written so; give the column one type in all rows"
+        )
     return made
 
 

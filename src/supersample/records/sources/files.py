@@ -14,7 +14,7 @@ from supersample.records.sources.formats import DAMAGED, FORMATS, DataFile, Rows
 from supersample.records.sources.locations import Location, describe, size_of
 from supersample.records.sources.partitions import Constants, partitioned
 from supersample.records.sources.paths import expand, format_of
-from supersample.records.sources.schema import conform, plain_schema, promote
+from supersample.records.sources.schema import as_text, conform, plain_schema, promote
 
 __all__ = ["open_file", "open_files"]
 
@@ -31,8 +31,9 @@ def open_files(given: Sequence[str | PathLike[str]]) -> Source:
     found = expand(given)
     files = [open_file(each.path) for each in found]
     own = files[0].schema
+    from_text = _are_csv(files)
     for file in files[1:]:
-        own = _promoted(own, file, files[0])
+        own = _promoted(own, file, files[0], from_text=from_text)
     counts = [file.n_rows for file in files]
     known = [describe(file.path) for file in files]
     return _Files(
@@ -64,7 +65,7 @@ class _Files:
         by_position = all(file.rows is not None for file, _ in self.parts)
         return Source(
             self.label, self.schema, self.n_rows, self.identity, self.read, self.sample if by_position else None, self.without,
-            self.as_text, self.numbered if by_position else None,
+            self.as_text if _are_csv([file for file, _ in self.parts]) else None, self.numbered if by_position else None,
         )  # fmt: skip
 
     def without(self, dropped: frozenset[str]) -> Source:
@@ -75,8 +76,7 @@ class _Files:
         return replace(self, parts=parts, own=own, dropped=self.dropped | dropped).source()
 
     def as_text(self, columns: frozenset[str]) -> Source:
-        own = [field.with_type(pa.string()) if field.name in columns else field for field in self.own]
-        return replace(self, own=pa.schema(own)).source()
+        return replace(self, own=as_text(self.own, columns)).source()
 
     def read(self, skip: int) -> Batches:
         for file, constants in self.parts:
@@ -140,11 +140,25 @@ def open_file(path: Location, name: str | None = None) -> DataFile:
         raise InputError(f"source: {name} must be a readable {wanted} file, as its extension tells: {told}; {hint}") from error
 
 
-def _promoted(schema: pa.Schema, file: DataFile, first: DataFile) -> pa.Schema:
+def _promoted(schema: pa.Schema, file: DataFile, first: DataFile, *, from_text: bool) -> pa.Schema:
+    """Return the columns of the files so far and of one more.
+
+    from_text: all files are CSV, so a column that one of them has as text can be read as text from all.
+    """
+    found = file.schema
+    if from_text:
+        mixed = {name for name in set(schema.names) & set(found.names)
+                 if pa.types.is_string(schema.field(name).type) != pa.types.is_string(found.field(name).type)}  # fmt: skip
+        schema, found = as_text(schema, mixed), as_text(found, mixed)
     try:
-        return promote(schema, file.schema, str(file.path))
+        return promote(schema, found, str(file.path))
     except MismatchError as error:
         raise MismatchError(f"{error} (the first file is {str(first.path)!r})") from error
+
+
+def _are_csv(files: Sequence[DataFile]) -> bool:
+    """Return whether all files can be read with any of their columns as text."""
+    return all(format_of(file.path) == "csv" for file in files)
 
 
 def _rows(file: DataFile) -> Rows:

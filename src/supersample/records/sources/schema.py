@@ -7,6 +7,7 @@ Structures are taken apart into one column for each field, with a dotted name.
 
 from collections import Counter
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 
 import pyarrow as pa
 
@@ -15,7 +16,9 @@ from supersample.errors import InputError, MismatchError
 from supersample.records.sources.base import Source, mapped
 from supersample.records.sources.nested import decoded, flat_fields, flattened, spread_empty
 
-__all__ = ["RESERVED", "alike", "conform", "empty_columns", "plain_schema", "promote"]
+__all__ = [
+    "RESERVED", "alike", "as_text", "conform", "empty_columns", "plain_schema", "promote", "text_columns",
+]  # fmt: skip
 
 #: Names of columns that a summary adds to rows.
 RESERVED = ("_row", "_weight", "_share", "_kind", "_witness", "_nearest", "_ratio", "_count", "_other", "_known", "_like")
@@ -85,6 +88,11 @@ def conform(batch: pa.RecordBatch, schema: pa.Schema, where: str, dropped: Colle
     return pa.RecordBatch.from_arrays(columns, schema=schema)
 
 
+def as_text(schema: pa.Schema, columns: Collection[str]) -> pa.Schema:
+    """Return the schema with these columns as text."""
+    return pa.schema([field.with_type(pa.string()) if field.name in columns else field for field in schema])
+
+
 def _names(schema: pa.Schema, where: str) -> list[str]:
     try:
         return list(schema.names)
@@ -95,15 +103,28 @@ def _names(schema: pa.Schema, where: str) -> list[str]:
 def alike(first: Source, second: Source) -> tuple[Source, Source]:
     """Return two sources with their shared columns converted to types that hold the values of both.
 
-    Nulls take the other's type, integers beside floats become floats, and days beside times become times. Other pairs of
-    types are left as they are.
+    Nulls take the other's type, integers beside floats become floats, and days beside times become times. What is text on
+    one side is read as text on the other, where that can be read again: a few bad cells make a column of numbers text. Other
+    pairs of types are left as they are.
     """
+    first, second = _with_texts(first, second), _with_texts(second, first)
     left, right = spread_empty(first.schema, second.schema), spread_empty(second.schema, first.schema)
     types = {}
     for name in set(left.names) & set(right.names):
         kinds = [schema.field(name).type for schema in (left, right)]
         types[name] = _wider(*kinds) or _wider(*reversed(kinds))
     return _read_as(first, left, types), _read_as(second, right, types)
+
+
+def text_columns(source: Source) -> set[str]:
+    """Return the columns of text."""
+    return {field.name for field in source.schema if pa.types.is_string(field.type)}
+
+
+def _with_texts(source: Source, other: Source) -> Source:
+    """Return the source with the columns as text that are text on the other side, if it can be read so."""
+    names = (text_columns(other) & set(source.schema.names)) - text_columns(source) - empty_columns(source)
+    return source if source.as_text is None or not names else source.as_text(frozenset(names))
 
 
 def empty_columns(source: Source) -> set[str]:
@@ -135,7 +156,16 @@ def _read_as(source: Source, own: pa.Schema, types: Mapping[str, pa.DataType | N
                 f"{one_line(error)}; give both sides the same types"
             ) from error
 
-    return source if source.schema.equals(schema) else mapped(source, schema, converted)
+    if source.schema.equals(schema):
+        return source
+    again = source.as_text
+
+    def as_read_text(columns: frozenset[str]) -> Source:
+        assert again is not None
+        narrow = again(columns)
+        return _read_as(narrow, as_text(own, columns), {name: kind for name, kind in types.items() if name not in columns})
+
+    return replace(mapped(source, schema, converted), as_text=None if again is None else as_read_text)
 
 
 def _plain(layout: pa.DataType) -> pa.DataType:

@@ -20,7 +20,7 @@ from supersample.records.sources.base import Batches, Source, guarded, once, pie
 from supersample.records.sources.files import open_file
 from supersample.records.sources.ipc import FILE_MAGIC, STREAM_MAGIC, ipc_stream_reader
 from supersample.records.sources.schema import conform, plain_schema
-from supersample.records.sources.text import TEXT_HINT, csv_reader, ndjson_reader
+from supersample.records.sources.text import PIPE_HINT, TEXT_HINT, csv_reader, ndjson_reader
 
 __all__ = ["open_standard_input", "open_stream"]
 
@@ -60,7 +60,7 @@ def _open(stream: "_Headed", label: str) -> Source:
         return _once(*ipc_stream_reader(_file(stream)), label, _BROKEN)
     if head.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] in (b"{", b"["):
         return _once(*ndjson_reader(stream), label, TEXT_HINT)
-    return _once(*csv_reader(stream), label, TEXT_HINT)
+    return _once(*csv_reader(stream), label, PIPE_HINT)
 
 
 def _once(schema: pa.Schema, batches: Batches, label: str, hint: str) -> Source:

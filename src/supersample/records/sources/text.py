@@ -1,8 +1,9 @@
 """Rows written as text: CSV with a header line, and NDJSON with one object a line.
 
-PyArrow infers the types from the first megabytes. A later value that does not fit is an error, never a silent change: a file
-is then read again with that column as text. An
-unquoted empty field or `NA` is null; `nan` is read as NaN, not as null.
+PyArrow infers the types from the first megabytes. A later value that does not fit is an error, never a silent change. For
+CSV it names the columns (`OtherTypeError`), and what reads a file from its start reads it again with these as text; NDJSON,
+pipes, and whatever has taken rows of the file before end in the error. An unquoted empty field or `NA` is null; `nan` is read
+as NaN, not as null.
 
 Blocks of whole rows are cut here and parsed one by one, not by PyArrow's streaming reader: its threads read ahead, hold several
 blocks in memory and cannot be stopped while they wait for a pipe.
@@ -23,8 +24,8 @@ from supersample.records.reading.numbers import FEW_CODES, has_thousands_dots
 from supersample.records.sources.base import Batches, OtherTypeError, sound
 
 __all__ = [
-    "BLOCK", "FIRST_BLOCK", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "included", "ndjson_blocks",
-    "ndjson_reader", "parse_csv", "parse_json",
+    "BLOCK", "FIRST_BLOCK", "PIPE_HINT", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "included",
+    "ndjson_blocks", "ndjson_reader", "parse_csv", "parse_json",
 ]  # fmt: skip
 
 #: Bytes that the types are inferred from, and bytes parsed at a time after them.
@@ -32,6 +33,11 @@ FIRST_BLOCK, BLOCK = 4 << 20, 1 << 20
 TEXT_HINT = (
     f"types are read out of the first {FIRST_BLOCK >> 20} MB, so give each column values of one kind, or convert the file to "
     f"Parquet with types of your choice"
+)
+#: What to do about it where the rows cannot be read again.
+PIPE_HINT = (
+    f"types are read out of the first {FIRST_BLOCK >> 20} MB, and what comes through a pipe cannot be read again with a column "
+    f"as text, as a file is: write it to a file and pass that"
 )
 _NULLS = ["", "NA", "N/A", "#N/A", "n/a", "NULL", "null"]
 
@@ -138,7 +144,8 @@ def parse_csv(
         odd = frozenset(name for name in include or schema.names if not _fits(block, delimiter, schema, names, name))
         if not odd:
             raise
-        raise OtherTypeError(one_line(error), odd) from error
+        named = ", ".join(repr(name) for name in sorted(odd))
+        raise OtherTypeError(f"{one_line(error)} (in {named})", odd) from error
 
 
 def _fits(block: bytes, delimiter: str, schema: pa.Schema, names: list[str] | None, column: str) -> bool:
