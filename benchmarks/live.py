@@ -93,6 +93,8 @@ def measured(service: Served, seconds: float, rate: float, senders: int, connect
     seen = mine.recv()
     status = counted(service.url)
     times = np.array([each for one in sent for each in one.times])
+    if not times.size:
+        raise SystemExit("no batch was acknowledged in that time; ask for more minutes")
     refused: dict[int, int] = {}
     for one in sent:
         for code, times_of in one.refused.items():
