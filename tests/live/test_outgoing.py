@@ -6,11 +6,11 @@ import json
 import sqlite3
 import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pandas as pd
 import pytest
 
+import live_target
 import supersample as ss
 from live_rows import rows
 from live_services import TOKENS, client_of, running, send, settings_of
@@ -29,26 +29,8 @@ def changed_stream(client, first=0, last=50):
 @pytest.fixture
 def target():
     """An address that takes posts; the statuses of its next answers are a list."""
-    posts, statuses = [], []
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self):
-            body = self.rfile.read(int(self.headers["Content-Length"]))
-            posts.append((dict(self.headers), body, time.time()))
-            self.send_response(statuses.pop(0) if statuses else 204)
-            self.end_headers()
-
-        def log_message(self, *_):
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    server.posts, server.statuses, server.url = posts, statuses, f"http://127.0.0.1:{server.server_port}/hook?key=hush"
-    yield server
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with live_target.target() as server:
+        yield server
 
 
 def until(test, seconds=600.0):
