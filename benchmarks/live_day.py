@@ -26,7 +26,7 @@ from benchmarks.live_service import Served, table
 from supersample.live import Client
 from supersample.live.client import ServiceError
 
-__all__ = ["check", "replayed"]
+__all__ = ["PLANTED", "check", "replayed"]
 
 MINUTES = 1_440
 #: The minutes at which the content of the stream `shop` changes, and that at which the service is killed.

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-__all__ = ["ROWS", "Sent", "batch", "send"]
+__all__ = ["ROWS", "Sent", "batch", "body_of", "send"]
 
 #: Rows of a batch, and batches that are made before the first is sent: the rest is made on the way.
 ROWS, _MADE = 1_000, 40
