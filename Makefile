@@ -147,7 +147,7 @@ soak-day: environment  ## A day of rows in 15 minutes, without and with a kill: 
 	$(TEST)/$(BIN)/python -m benchmarks.live_day --pace $(or $(PACE),100) --out $(OUT)/live/day.json
 
 fuzz-live: environment $(WITH_SCHEMATHESIS)/.installed  ## What schemathesis makes of the service's API description; it has an environment of its own; EXAMPLES=
-	cd tests/helpers && ../../$(TEST)/$(BIN)/python -m live_fuzzed $(abspath $(WITH_SCHEMATHESIS))/$(BIN)/schemathesis --max-examples $(or $(EXAMPLES),200)
+	cd tests/helpers && ../../$(TEST)/$(BIN)/python -m live_fuzzed $(abspath $(WITH_SCHEMATHESIS))/$(BIN)/schemathesis --phases examples,coverage,fuzzing --max-examples $(or $(EXAMPLES),200)
 
 bench-live: environment  ## The service under load, by HTTP with a page open, overloaded, and from Kafka: rows a second, the time of a POST, memory; MINUTES=
 	$(TEST)/$(BIN)/python -m benchmarks.live --minutes $(or $(MINUTES),10) --out $(OUT)/live/http.json

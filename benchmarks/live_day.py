@@ -93,10 +93,13 @@ class _Run:
                 with Client(self._service.url, patience=0.0, timeout=300.0) as client:
                     self._go_on(client, stream, start)
             except ServiceError as error:
-                if error.status or not self._kills:
-                    self._reached.set()
+                if error.status in (429, 503):  # the machine is busy: the same batch again, under the same id
+                    time.sleep(1.0)
+                elif error.status or not self._kills:
+                    self._reached.set()  # nobody must wait for what will not happen
                     raise
-                self._next[stream] = max(0, self._next[stream] - _AGAIN)
+                else:
+                    self._next[stream] = max(0, self._next[stream] - _AGAIN)
 
     def _go_on(self, client: Client, stream: str, start: float) -> None:
         while (number := self._next[stream]) < MINUTES:
@@ -106,13 +109,14 @@ class _Run:
                 self._reached.set()
             rows = minute(stream, number)
             answer = client.send(stream, rows, batch_id=f"minute-{number}")
-            if number < self._acknowledged[stream] and not answer["repeated"]:
-                raise SystemExit(f"{stream}: minute {number} was acknowledged, and is not known after the restart")
-            self.repeated[stream] += answer["repeated"]
-            if number >= self._acknowledged[stream]:
+            if number < self._acknowledged[stream]:
+                if not answer["repeated"]:
+                    raise SystemExit(f"{stream}: minute {number} was acknowledged, and is not known after the restart")
+                self.repeated[stream] += 1
+            else:
                 self.rows[stream] += rows.num_rows
+                self._acknowledged[stream] = number + 1
             self._next[stream] = number + 1
-            self._acknowledged[stream] = max(self._acknowledged[stream], number + 1)
 
 
 def _said(url: str, stream: str) -> dict[str, Any]:

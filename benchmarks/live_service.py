@@ -58,7 +58,7 @@ class Served:
     def kill(self) -> None:
         """End it by SIGKILL, as a lost machine does."""
         self.process.kill()
-        self.process.wait()
+        self.process.communicate()
 
     def stop(self) -> None:
         """Let it save and end."""
