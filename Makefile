@@ -28,6 +28,7 @@ OLDER := $(VENVS)/peers-older
 WITH_TORCH := $(VENVS)/torch
 WITH_S3 := $(VENVS)/s3
 WITH_ARRAYS := $(VENVS)/arrays
+WITH_SCHEMATHESIS := $(VENVS)/schemathesis
 # A GPU has its own builds of torch, CuPy and JAX, so its Python is used as it is.
 GPU_PYTHON ?= $(PYTHON)
 PROFILERS := $(VENVS)/profilers
@@ -44,7 +45,7 @@ $(1)/$(BIN)/ruff check .
 endef
 PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 
-.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-arrays test-gpu test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles bench-gpu papers soak gallery docs pictures clean soak-live bench-live help
+.PHONY: test suite test-once newest test-newest suite-newest test-lowest test-random test-torch test-arrays test-gpu test-s3 lint level fuzz environment lock demo dist coverage bench bench-peers bench-changes bench-profiles bench-gpu papers soak gallery docs pictures clean soak-live soak-day fuzz-live bench-live help
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
@@ -59,8 +60,8 @@ lint: environment
 
 environment: $(TEST)/.installed
 
-test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, the guide to clusters, the whole live demo, and the page of 300 columns
-	$(TEST)/$(BIN)/python -m pytest -m once tests/engines/test_connect.py tests/engines/test_spark_sink.py tests/contract/test_documentation.py tests/cli/test_demo_live.py tests/browser/test_many_columns.py
+test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, the guide to clusters, the whole live demo, a day of a service, and the page of 300 columns
+	$(TEST)/$(BIN)/python $(PYTEST) -m once tests
 
 test-newest: newest  ## Lint, types and suite with the newest release of everything
 	$(call LINT,$(NEWEST))
@@ -139,11 +140,19 @@ papers: $(BENCH)/.installed  ## The papers' figures and tables, as pictures and 
 soak: $(BENCH)/.installed  ## An hour of a stream without end: memory, sums, quality
 	$(BENCH)/$(BIN)/python -m benchmarks.soak --rows 1e9 --minutes 60 --out $(OUT)/soak
 
-soak-live: environment  ## 100,000 hostile requests to the service (half an hour)
-	cd tests/helpers && ../../$(TEST)/$(BIN)/python -m live_hostile --requests 100000
+soak-live: environment  ## 100,000 hostile requests to the service, and what it holds before and after; REQUESTS=
+	cd tests/helpers && ../../$(TEST)/$(BIN)/python -m live_attack --requests $(or $(REQUESTS),100000)
 
-bench-live: environment  ## Rows a second by HTTP, the time of a POST and memory along time; MINUTES=
-	$(TEST)/$(BIN)/python -m benchmarks.live --minutes $(or $(MINUTES),10)
+soak-day: environment  ## A day of rows in 15 minutes, without and with a kill: alarms where they were planted; PACE= (100; 0 is as fast as possible)
+	$(TEST)/$(BIN)/python -m benchmarks.live_day --pace $(or $(PACE),100) --out $(OUT)/live/day.json
+
+fuzz-live: environment $(WITH_SCHEMATHESIS)/.installed  ## What schemathesis makes of the service's API description; it has an environment of its own; EXAMPLES=
+	cd tests/helpers && ../../$(TEST)/$(BIN)/python -m live_fuzzed $(abspath $(WITH_SCHEMATHESIS))/$(BIN)/schemathesis --phases examples,coverage,fuzzing --max-examples $(or $(EXAMPLES),200)
+
+bench-live: environment  ## The service under load, by HTTP with a page open, overloaded, and from Kafka: rows a second, the time of a POST, memory; MINUTES=
+	$(TEST)/$(BIN)/python -m benchmarks.live --minutes $(or $(MINUTES),10) --out $(OUT)/live/http.json
+	$(TEST)/$(BIN)/python -m benchmarks.live --minutes 1 --senders 2 --overload --out $(OUT)/live/overload.json
+	$(TEST)/$(BIN)/python -m benchmarks.live_kafka --out $(OUT)/live/kafka.json
 
 gallery: $(DOCS)/.installed  ## The notebooks of docs/gallery, run from first to last cell; with their outputs in OUT/gallery
 	$(DOCS)/$(BIN)/python docs/notebooks.py $(OUT)/gallery
@@ -189,6 +198,11 @@ $(WITH_ARRAYS)/.installed: pyproject.toml
 $(WITH_S3)/.installed: pyproject.toml
 	"$(PYTHON)" -m venv --clear $(WITH_S3)
 	$(WITH_S3)/$(BIN)/python $(PIP) --editable '.[test]' 'moto[s3,server]>=5'
+	@touch $@
+
+$(WITH_SCHEMATHESIS)/.installed: pyproject.toml
+	"$(PYTHON)" -m venv --clear $(WITH_SCHEMATHESIS)
+	$(WITH_SCHEMATHESIS)/$(BIN)/python $(PIP) 'schemathesis>=4.32'
 	@touch $@
 
 $(PROFILERS)/.installed: benchmarks/peers/profilers.txt

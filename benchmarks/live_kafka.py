@@ -1,14 +1,16 @@
 """Rows a second from Kafka's client code to rows that are durable, in a service of this process.
 
-python -m benchmarks.live_kafka [--rows 240000] [--partitions 12] [--columns 10]
+`python -m benchmarks.live_kafka --rows 240000 --partitions 12 --columns 10 --out live-kafka.json`
 
 The brokers are librdkafka's mock cluster, in this process too, so they take a share of the same cores. All messages are
 written before the service starts, and stay below the five megabytes of a partition that the mock keeps. The time is that from
 the first row that is durable to the last, so the start of the service and of the processes that decode is not part of it.
+Processor time is that of this process: the brokers and the service, without the processes that decode.
 """
 
 import argparse
 import json
+import os
 import sys
 import tempfile
 import time
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.live_service import table
 from supersample.live.service import Service
 from supersample.live.settings import ServiceSettings, SourceSettings, StreamSettings
 
@@ -43,10 +46,11 @@ def write(cluster: Any, rows: int, partitions: int, columns: int) -> int:
 
 
 def main() -> None:
-    """Measure once, and print one line of JSON."""
+    """Measure once, and print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__)
     for name, value in (("rows", 240_000), ("partitions", 12), ("columns", 10)):
         parser.add_argument(f"--{name}", type=int, default=value)
+    parser.add_argument("--out", type=Path, help="a file for the results as JSON")
     asked = parser.parse_args()
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers"))
     cluster = import_module("kafka_cluster").Cluster()
@@ -70,10 +74,14 @@ def main() -> None:
     cluster.close()
     done, seconds = asked.rows - first, ended - began
     found = {
-        "fed from": "librdkafka's mock cluster in the same process", "rows": done, "columns": asked.columns, "bytes": size,
-        "rows/s": round(done / seconds), "seconds": round(seconds, 2), "rows/s of processor time": round(done / cpu),
+        "fed_from": "librdkafka's mock cluster in the same process", "rows": done, "columns": asked.columns, "bytes": size,
+        "seconds": round(seconds, 2), "rows_a_second": round(done / seconds), "processor_seconds": round(cpu, 2),
+        "rows_a_second_of_processor_time": round(done / cpu), "cores": os.cpu_count(),
     }  # fmt: skip
-    print(json.dumps(found))
+    print(table([(name.replace("_", " "), value) for name, value in found.items()]))
+    if asked.out:
+        asked.out.parent.mkdir(parents=True, exist_ok=True)
+        asked.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
