@@ -252,6 +252,7 @@ def _values(header: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]], state
     """Return counts, clock, ticks and lookout; refuse those that no history has."""
     lookout = unpack(header["lookout"], arrays)
     require(isinstance(lookout, Lookout), "it has no lookout")
+    lookout = lookout.by_segments()
     lookout.check(state.rules, state.waves.n_features, state.maps.encoding.width)
     ticks = Ticks(**{name: unpack(each, arrays) for name, each in header["ticks"].items()})
     columns = (ticks.starts, ticks.sizes, ticks.evidence, ticks.volume)
