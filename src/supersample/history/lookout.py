@@ -264,8 +264,9 @@ def with_volume(state: Lookout, context: Context, time: float, size: float) -> t
         free = len(apart) / max(len(apart) - np.unique(volumes[:, 1]).size, 1)  # each phase has its own mean
         return _centred(signs * np.sqrt(np.square(apart) * free + _LEAST_VARIANCE), 1)
 
+    before = _without_season(state.volume) if size else state.volume
     held, evidence, found = watch.advance(
-        state.volume, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")
+        before, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")
     )
     starts = _starts_after(state.volume_starts, state.volume, held, time)
     if found is None:
@@ -278,6 +279,16 @@ def with_volume(state: Lookout, context: Context, time: float, size: float) -> t
     starts = starts[held.ticks_since() <= kept]
     after = replace(state, volume=watch.restarted(held, found), volume_starts=starts, volumes=volumes[-kept:])
     return after, float(evidence[-1]), alarm
+
+
+def _without_season(held: Watch) -> Watch:
+    """Return a watch that has seen nothing but blocks without rows since a change, as if they had been of all phases alike.
+
+    No rows are no rows at any hour: the first rows after an outage are not to wait for the hours at which it began.
+    """
+    if held.sums.any():
+        return held
+    return replace(held, sizes=np.repeat(held.sizes.mean(axis=1, keepdims=True), held.n_phases, axis=1))
 
 
 def _times_as_many(volumes: Floats, ticks: int) -> float:

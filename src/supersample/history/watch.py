@@ -218,12 +218,17 @@ def boundaries(state: Watch) -> tuple[Floats, Floats]:
 
 
 def ticks_kept(state: Watch, found: Found) -> int:
-    """Return how many of the latest ticks later ones are compared with after a change."""
-    return found.ticks_after
+    """Return how many of the latest ticks later ones are compared with after a change.
+
+    With a season a change is placed by phases that both sides have, and it is often a period until they have one. What may be
+    from before it would be a second change in the next period, so only ticks that are surely from after it are kept, or the
+    last one.
+    """
+    return found.ticks_after if state.n_phases == 1 else max(found.between[0], 1)
 
 
 def restarted(state: Watch, found: Found) -> Watch:
-    """Return the watch with the segments since a change alone; what was learned of dependence stays.
+    """Return the watch with the segments since a change alone, as of `ticks_kept`; what was learned of dependence stays.
 
     How much rows vary may have changed, too: until that is known, limits are those that hold for any law. One number a tick has
     no such limits, and keeps those it has.
