@@ -351,8 +351,8 @@ class History:
         """Return the history of the rows of both; neither changes.
 
         Both must have the same rules, and encoding and features of one summary (`like=`). Blocks of the same spans are joined,
-        of overlapping ones the longer span stays. Alarms are those of both; from then on blocks are compared with those since
-        the last of them.
+        of overlapping ones the longer span stays. Alarms are those of both, a change that both saw once, and those that show
+        where rows of both come together; from then on blocks are compared with those since the last of them.
         """
         if not isinstance(other, History):
             raise InputTypeError(f"other must be a History, got {type(other).__name__}")
