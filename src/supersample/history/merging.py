@@ -44,6 +44,7 @@ def merged(left: Timeline, right: Timeline) -> Timeline:
             "the two histories have different kernels or features and cannot be merged; make both with like= one summary, and "
             "the same random_state"
         )
+    left, right = _without_doubt(left), _without_doubt(right)
     if left.counts[2] == 0 < right.counts[2]:
         left = dated(left, right.now)
     elif right.counts[2] == 0 < left.counts[2]:
@@ -58,7 +59,7 @@ def merged(left: Timeline, right: Timeline) -> Timeline:
         open={round(each.start / left.rules.every): Open(each) for each in blocks if each.start >= edge},
         n_seen=left.n_seen + right.n_seen,
         n_late=left.n_late + right.n_late,
-        counts=newer.counts + np.array([0, 0, 0, *(left.counts + right.counts - newer.counts)[3:]]),
+        counts=newer.counts + np.array([0, 0, 0, *(left.counts + right.counts - newer.counts)[3:5], 0, 0, 0]),
         alarms=_seen_once(left.alarms, right.alarms),
     )
     # Blocks are joined to longer ones afterwards, since the place where the two histories meet may be a change.
@@ -71,6 +72,7 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
 
     Rows of blocks that are closed count as late. Rows without a time go to the block of the clock.
     """
+    state = _without_doubt(state)
     every, rules = state.rules.every, state.rules
     known, edge = bool(state.counts[2]), int(state.counts[0])
     numbers = sorted(set(found) - {UNTIMED})
@@ -94,7 +96,8 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
     n_rows, n_untimed = sum(each.n_seen for each in blocks.values()), 0 if untimed is None else untimed.n_seen
     places, counts = state.places.copy(), state.counts.copy()
     places[0], places[4] = now, usual
-    counts[2:] += np.array([n_rows - n_untimed, n_ahead, n_untimed])
+    counts[2:5] += np.array([n_rows - n_untimed, n_ahead, n_untimed])
+    counts[7] = counts[7] + late if late == n_rows else 0
     state = replace(
         state, open=opened, places=places, counts=counts, n_seen=state.n_seen + n_rows, n_late=state.n_late + late
     )  # fmt: skip
@@ -103,6 +106,15 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
     first = edge if known else min(opened)
     counts[0] = max(int(np.floor((now - rules.lateness) / every)), first)
     return closed_before(state, first, int(counts[0])) if counts[0] > first else state
+
+
+def _without_doubt(state: Timeline) -> Timeline:
+    """Return the history as before a jump of the clock that is in doubt; the rows that led it there wait in open blocks."""
+    if not state.counts[5]:
+        return state
+    places, counts = state.places.copy(), state.counts.copy()
+    places[0], counts[1], counts[5:7] = places[5], 0, 0
+    return replace(state, places=places, counts=counts)
 
 
 def _clock_after(state: Timeline, found: Mapping[int, Block], numbers: Sequence[int]) -> tuple[float, float, int]:
