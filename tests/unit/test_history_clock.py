@@ -1,6 +1,7 @@
 """A clock that wrong times led astray goes back once rows agree; what cannot be put right is said; batches do not matter."""
 
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -101,7 +102,7 @@ def test_the_bytes_of_a_history_do_not_depend_on_batches(like, season, tmp_path)
     for place, cuts in enumerate(([], [1, 2, 3, 760, 812], range(37, n, 97))):
         history = new(like, season=season)
         edges = [0, *cuts, n]
-        for first, last in zip(edges[:-1], edges[1:], strict=True):
+        for first, last in pairwise(edges):
             history.update(table.slice(first, last - first))
         history.save(tmp_path / str(place))
         folder = tmp_path / str(place)

@@ -84,6 +84,20 @@ def test_one_row_far_ahead_of_a_partition_does_not_move_the_clock(like):
     assert agreed.now == np.datetime64("2099-01-01", "s").astype(float)
 
 
+def test_a_jump_of_the_clock_that_is_in_doubt_does_not_outlive_a_merge(like):
+    """Its rows wait in open blocks."""
+    ahead = rows(50, 51).slice(0, 10)
+    ahead = ahead.set_column(0, "when", pa.array(ahead["when"].to_numpy() + np.timedelta64(3_650, "D")))
+    led = new(like).update(rows(0, 50)).update(ahead)
+    assert state_of(led).counts[5]
+    second = rows(50, 60, 1)
+    state = state_of(led.merge(new(like).update(second)))
+    assert state.now // HOUR == START.astype(float) // HOUR + 59
+    assert state.n_late == 0
+    assert state.n_seen == rows(0, 50).num_rows + second.num_rows + 10
+    assert state.ticks.starts[-1] == START.astype(float) + 57 * HOUR
+
+
 def daily(first, last):
     """Return a row a day."""
     return pa.table({"when": START + np.arange(first, last) * np.timedelta64(1, "D"), "value": np.arange(first, last) * 0.1})

@@ -425,8 +425,8 @@ def notes_of(state: Timeline) -> tuple[Note, ...]:
     if state.n_behind >= _BEHIND:
         text = (
             f"the latest {plural(state.n_behind, 'row')} all came after their block was closed: the clock stands at "
-            f"{state.rules.text(state.now)}, ahead of what arrives, and alarms see nothing until rows come that are not late; if "
-            f"wrong times led it there, make the history again without them"
+            f"{state.rules.text(state.now)}, ahead of what arrives, and alarms see nothing until rows come that are not late; "
+            f"if wrong times led it there, make the history again without them"
         )
         counted = (Note("clock ahead", name, text), *counted)
     cycle = cycle_note(state)

@@ -75,7 +75,8 @@ class Timeline:
     """Everything that is needed to go on.
 
     blocks: those that are closed, in the order of time, joined as they age. open: the others, by their number. places, counts:
-    the clock, as of `_compiled.clock.place_rows`, which may be in doubt after a far jump. n_late: rows that came after their block was closed.
+    the clock, as of `_compiled.clock.place_rows`, which may be in doubt after a far jump. n_late: rows that came after their
+    block was closed.
     """
 
     rules: Rules
