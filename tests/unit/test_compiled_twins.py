@@ -421,7 +421,7 @@ def move_clock():
 
 def place_rows():
     def rows(times, seen=0):
-        places, counts = np.zeros(5), np.zeros(5, dtype=WHOLE)
+        places, counts = np.zeros(8), np.zeros(8, dtype=WHOLE)
         counts[2] = seen
         return np.array(times), 4.0, 8.0, 8.0, places, counts, np.full(len(times), 7), np.full(len(times), 7)
 
@@ -429,6 +429,22 @@ def place_rows():
         "in order, late and without a time": rows([1.0, 9.0, 17.0, np.nan, 2.0, 30.0]),
         "put back": rows([1e6, *np.arange(9.0)]),
         "far apart": rows(np.arange(12.0) * 100.0),
+        "led astray, and put back": rows([*np.arange(5.0), *np.arange(1e6, 1e6 + 10.0), *np.arange(5.0, 80.0)], 200),
+    }
+
+
+def settle():
+    def state(near, behind):
+        return 4.0, np.array([1e6, 0, 0, 0, 0, 10.0, 12.0, 11.0]), np.array([0, 0, 300, 0, 0, near, behind, 0], dtype=WHOLE)
+
+    return {
+        "no jump": (1e6, 1e6 - 9.0, *state(0, 0)),
+        "a jump": (1e6, 10.0, *state(0, 0)),
+        "near": (1e6, 1e6, *state(3, 5)),
+        "near, often enough": (1e6, 1e6, *state(65, 5)),
+        "older than where it was": (5.0, 1e6, *state(3, 5)),
+        "the first of those that go on": (13.0, 1e6, *state(3, 0)),
+        "the last of those that go on": (13.0, 1e6, *state(3, 63)),
     }
 
 
@@ -663,6 +679,7 @@ CASES = {
     "sketches.join_buckets": join_buckets,
     "clock.move_clock": move_clock,
     "clock.place_rows": place_rows,
+    "clock.settle": settle,
     "change_scan.join_old": join_old,
     "change_scan.evidence_at": evidence_at,
     "change_scan.add_residual": add_residual,

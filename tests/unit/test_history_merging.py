@@ -1,6 +1,6 @@
 """Two histories as one, and blocks that were read elsewhere: clocks, rows without a time, and the number of rows."""
 
-from datetime import datetime
+from datetime import datetime, timedelta
 
 import numpy as np
 import pyarrow as pa
@@ -84,6 +84,20 @@ def test_one_row_far_ahead_of_a_partition_does_not_move_the_clock(like):
     assert agreed.now == np.datetime64("2099-01-01", "s").astype(float)
 
 
+def test_a_jump_of_the_clock_that_is_in_doubt_does_not_outlive_a_merge(like):
+    """Its rows wait in open blocks."""
+    ahead = rows(50, 51).slice(0, 10)
+    ahead = ahead.set_column(0, "when", pa.array(ahead["when"].to_numpy() + np.timedelta64(3_650, "D")))
+    led = new(like).update(rows(0, 50)).update(ahead)
+    assert state_of(led).counts[5]
+    second = rows(50, 60, 1)
+    state = state_of(led.merge(new(like).update(second)))
+    assert state.now // HOUR == START.astype(float) // HOUR + 59
+    assert state.n_late == 0
+    assert state.n_seen == rows(0, 50).num_rows + second.num_rows + 10
+    assert state.ticks.starts[-1] == START.astype(float) + 57 * HOUR
+
+
 def daily(first, last):
     """Return a row a day."""
     return pa.table({"when": START + np.arange(first, last) * np.timedelta64(1, "D"), "value": np.arange(first, last) * 0.1})
@@ -124,3 +138,57 @@ def test_rows_without_a_time_go_to_the_block_of_the_clock(like):
     state = read_elsewhere(waiting, table)
     assert state.open[int(state.now // HOUR)].block.n_seen >= 30
     assert not state.n_late
+
+
+def shifted(table, by):
+    """Return rows with larger values."""
+    return table.set_column(1, "value", pa.array(table["value"].to_numpy() + by))
+
+
+def told(history):
+    return [(each.kind, each.change, each.at) for each in history.alarms]
+
+
+def test_a_change_where_two_histories_meet_is_found_as_in_one(like):
+    """Within an hour to which blocks of 15 minutes would be joined, old as they are."""
+    rng = np.random.default_rng(0)
+    blocks = np.repeat(np.arange(175), np.where(np.arange(175) < 141, 10, 40))
+    when = START + blocks * np.timedelta64(900, "s") + rng.integers(0, 900, blocks.size).astype("m8[s]")
+    value = rng.normal(size=blocks.size) + 3.0 * (blocks >= 141)
+    table = pa.table({"when": np.sort(when), "value": value})
+    half = 1_410
+    left, right, whole = (
+        ss.History("when", "15m", like=like, random_state=0).update(each)
+        for each in (table.slice(0, half), table.slice(half), table)
+    )
+    assert left.alarms == right.alarms == ()
+    found, block = left.merge(right), timedelta(minutes=15)
+    assert sorted(each.kind for each in whole.alarms) == ["content", "volume"]
+    assert [each.kind for each in found.alarms] == [each.kind for each in whole.alarms]
+    for mine, other in zip(found.alarms, whole.alarms, strict=True):
+        assert abs(mine.change - other.change) <= block
+        assert abs(mine.at - other.at) <= block
+    content = next(each for each in found.alarms if each.kind == "content")
+    assert content.changed == ("value",)
+    assert content.change in found.blocks["start"].to_pylist()  # no block is joined across it
+    assert max(state_of(found).ticks.evidence) == content.evidence
+    assert told(right.merge(left)) == told(found)
+
+
+def test_a_change_between_two_that_are_known_is_found(like):
+    first = pa.concat_tables([rows(0, 60), shifted(rows(60, 100, 1), 3.0)])
+    second = pa.concat_tables([shifted(rows(100, 140, 2), 6.0), shifted(rows(140, 170, 3), 9.0)])
+    left, right = (new(like, volume=False).update(each) for each in (first, second))
+    assert [len(each.alarms) for each in (left, right)] == [1, 1]
+    changes = [each.change for each in left.merge(right).alarms]
+    assert changes == [START.astype(object) + timedelta(hours=each) for each in (60, 100, 140)]
+
+
+def test_a_change_that_both_saw_is_one_alarm(like):
+    """Two changes one after the other stay two, though each may have been at the moment of the other."""
+    sides = [
+        pa.concat_tables([rows(0, 60, seed), shifted(rows(60, 100, seed), 3.0), shifted(rows(100, 130, seed), 6.0)])
+        for seed in (4, 5)
+    ]
+    left, right = (new(like, volume=False).update(each) for each in sides)
+    assert len(left.alarms) == len(right.alarms) == len(left.merge(right).alarms) == 2

@@ -1,10 +1,15 @@
 """The number of rows of a block is watched from the first block on, through outages, and without a cry of wolf."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import supersample as ss
 from supersample.history.history import state_of
+
+#: The first hour, in seconds since 1970.
+START = np.datetime64("2026-01-01T00:00:00", "s").astype(float)
 
 
 def history(rates, seed=0, every="1h"):
@@ -37,3 +42,15 @@ def test_an_outage_is_two_changes_and_not_more():
     found = [each for each in history([20.0] * 250 + [0.0] * 60 + [20.0] * 150).alarms if each.kind == "volume"]
     assert [each.in_words() for each in found] == ["no rows any more", "rows again, after none"]
     assert [str(each.change) for each in found] == ["2026-01-11 10:00:00", "2026-01-13 22:00:00"]
+
+
+def test_a_watch_remembers_one_start_for_each_segment_however_long_nothing_changes():
+    found = state_of(history([20.0] * 300)).lookout
+    every = START + 3600.0 * np.arange(298)
+    assert found.volume.ticks.sum() == every.size
+    for held, starts in ((found.content, found.starts), (found.volume, found.volume_starts)):
+        assert starts.size == held.ticks.size < 40
+        assert starts.tolist() == every[-held.ticks_since()].tolist()
+    older = replace(found, starts=every, volume_starts=every)  # as the first histories saved it
+    for name in ("starts", "volume_starts"):
+        assert getattr(older.by_segments(), name).tolist() == getattr(found, name).tolist()

@@ -15,6 +15,8 @@ AGREEING = 8
 FAR_BEHIND = 64.0
 #: The clock may be put back as long as it has seen no more rows than these.
 EARLY = 100
+#: So many rows in a row that go on from before a far jump put the clock back; one more where it jumped to, and it stays.
+RETURNING = 64
 #: A row so many usual steps of the clock ahead of it is far ahead; the usual step is a mean over about MEMORY rows.
 STEPS, MEMORY = 12.0, 64.0
 
@@ -91,6 +93,40 @@ def decayed(times: Floats, half_life: float, places: Floats, counts: Integers, m
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
+def settle(time: float, before: float, far: float, places: Floats, counts: Integers) -> None:
+    """Put the clock back if rows go on from before a far jump of it as if it had never been.
+
+    A jump of more than FAR_BEHIND times `far` is in doubt until more than RETURNING rows have come near the clock or after it.
+    Until then, RETURNING rows in a row that go on where it was before, and lie as far behind it now, put it back to the latest
+    but one of them. Old rows that are read later do neither: the clock has not jumped, or they lie before the place it left.
+
+    before: the clock before this row. places[5]: the clock before the jump in doubt; places[6], places[7]: the latest two times
+    of rows in a row that go on from there. counts[5]: rows near the clock since, one more, 0 where nothing is in doubt;
+    counts[6]: rows in a row that go on from before.
+    """
+    if counts[5] == 0:
+        if places[0] - before > FAR_BEHIND * far:
+            places[5] = before
+            counts[5] = 1
+            counts[6] = 0
+        return
+    if time >= places[0] - far:
+        counts[6] = 0
+        counts[5] = counts[5] + 1 if counts[5] <= RETURNING else 0
+        return
+    if time < places[5] - far or time >= places[0] - FAR_BEHIND * far:
+        return
+    if counts[6] == 0:
+        places[6] = places[7] = places[5] - far
+    counts[6] += 1
+    places[7] = max(places[7], min(places[6], time))
+    places[6] = max(places[6], time)
+    if counts[6] == RETURNING:
+        places[0] = places[7]
+        counts[1] = counts[5] = counts[6] = 0
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def place_rows(
     times: Floats,
     every: float,
@@ -106,7 +142,9 @@ def place_rows(
     places, counts: as of `move_clock`; counts[0] is the block before which all are closed, counts[4] the rows without a time,
     which belong to the block of the clock. A block is closed once the clock is `lateness` past its end. Where rows are far
     apart, a row is far ahead at STEPS usual steps of the clock only: places[4], of which places[3], the first of rows in a row
-    that disagree, gives a first value when these agree.
+    that disagree, gives a first value when these agree. places[5:], counts[5:7]: as of `settle`; while a jump
+    is in doubt, no block is closed. counts[7]: rows in a row, the
+    latest ones, that came after their block was closed.
     """
     for i in range(times.size):
         if np.isnan(times[i]):
@@ -116,7 +154,8 @@ def place_rows(
             blocks[i] = np.int64(math.floor(times[i] / every))
             first = counts[2] == 0
             before = places[0]
-            side = move_clock(times[i], max(reach, places[4]), places, counts)
+            far = max(reach, places[4])
+            side = move_clock(times[i], far, places, counts)
             if side < 0 or first:
                 counts[0] = np.int64(math.floor((places[0] - lateness) / every))
             elif side == 0:
@@ -125,5 +164,8 @@ def place_rows(
                 places[3] = times[i]
             elif counts[1] == 0:  # the first and the latest but one of those that agreed are AGREEING - 2 steps apart
                 places[4] = max(places[4], STEPS / (AGREEING - 2) * (places[0] - places[3]))
-        counts[0] = max(counts[0], np.int64(math.floor((places[0] - lateness) / every)))
+            settle(times[i], before, far, places, counts)
+            counts[7] = counts[7] + 1 if blocks[i] < counts[0] else 0
+        if counts[5] == 0:
+            counts[0] = max(counts[0], np.int64(math.floor((places[0] - lateness) / every)))
         closed[i] = counts[0]

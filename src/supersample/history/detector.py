@@ -307,7 +307,8 @@ class ChangeDetector:
         between = max(0, many), min(at, few)
         told = self._told(state, change, names)
         alarm = Alarm("content", at, max(0, change), between, found.gap, found.evidence, **told)
-        own, watched = state.places >= change, watch.restarted(state.watch, found)
+        own = state.places >= state.n_taken - watch.ticks_kept(state.watch, found) * self.tick
+        watched = watch.restarted(state.watch, found)
         if self.guarantee == "exact":
             watched = replace(watched, limits=exact_limits(watched.probability, len(SCALES)))
         return replace(

@@ -252,6 +252,7 @@ def _values(header: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]], state
     """Return counts, clock, ticks and lookout; refuse those that no history has."""
     lookout = unpack(header["lookout"], arrays)
     require(isinstance(lookout, Lookout), "it has no lookout")
+    lookout = lookout.by_segments()
     lookout.check(state.rules, state.waves.n_features, state.maps.encoding.width)
     ticks = Ticks(**{name: unpack(each, arrays) for name, each in header["ticks"].items()})
     columns = (ticks.starts, ticks.sizes, ticks.evidence, ticks.volume)
@@ -260,8 +261,10 @@ def _values(header: Mapping[str, Any], arrays: list[np.ndarray[Any, Any]], state
     places, counts = (unpack(header["clock"][name], arrays) for name in ("places", "counts"))
     if places.shape == (3,):  # as of the first histories, which did not know how far rows are apart
         places = np.append(places, np.zeros(2))
-    require(places.shape == (5,) and bool(np.isfinite(places[3:]).all()), "the clock is impossible")
-    require(counts.shape == (5,) and counts.dtype == np.int64, "the clock is impossible")
+    if places.shape == counts.shape == (5,):  # as of those that were not put back after a jump
+        places, counts = np.append(places, np.zeros(3)), np.append(counts, np.zeros(3, dtype=np.int64))
+    require(places.shape == (8,) and bool(np.isfinite(places[3:]).all()), "the clock is impossible")
+    require(counts.shape == (8,) and counts.dtype == np.int64, "the clock is impossible")
     require(bool(np.isfinite(places[0])) and bool((np.abs(counts) < MOST).all()), "the clock is impossible")
     n_seen, n_late = header["n_seen"], header["n_late"]
     require(all(type(each) is int and 0 <= each < MOST for each in (n_seen, n_late)), "the numbers of rows are impossible")

@@ -44,6 +44,10 @@ from supersample.summary.summary import Summary
 __all__ = ["History", "notes_of", "state_of"]
 
 
+#: So many late rows in a row mean that the clock is ahead of what arrives.
+_BEHIND = 64
+
+
 class History:
     """Summaries of a stream along time, in blocks that are joined as they age, and alarms where the stream changed.
 
@@ -351,8 +355,8 @@ class History:
         """Return the history of the rows of both; neither changes.
 
         Both must have the same rules, and encoding and features of one summary (`like=`). Blocks of the same spans are joined,
-        of overlapping ones the longer span stays. Alarms are those of both; from then on blocks are compared with those since
-        the last of them.
+        of overlapping ones the longer span stays. Alarms are those of both, a change that both saw once, and those that show
+        where rows of both come together; from then on blocks are compared with those since the last of them.
         """
         if not isinstance(other, History):
             raise InputTypeError(f"other must be a History, got {type(other).__name__}")
@@ -418,6 +422,13 @@ def notes_of(state: Timeline) -> tuple[Note, ...]:
         ("times ahead", state.n_ahead, "were far ahead of all rows before, and did not move the clock until others agreed"),
     )
     counted = tuple(Note(kind, name, f"{plural(count, 'row')} {text}") for kind, count, text in told if count)
+    if state.n_behind >= _BEHIND:
+        text = (
+            f"the latest {plural(state.n_behind, 'row')} all came after their block was closed: the clock stands at "
+            f"{state.rules.text(state.now)}, ahead of what arrives, and alarms see nothing until rows come that are not late; "
+            f"if wrong times led it there, make the history again without them"
+        )
+        counted = (Note("clock ahead", name, text), *counted)
     cycle = cycle_note(state)
     return counted if cycle is None else (cycle, *counted)
 

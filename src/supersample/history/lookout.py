@@ -56,8 +56,8 @@ class Lookout:
     """The watch over content and volume since the last change of each.
 
     points, phases, keys, places: a uniform sample of the rows, the phase of each, the draws that it was taken by, and the
-    starts of their blocks. starts, volume_starts: of the ticks since the last change. volumes: roots of the numbers of rows of
-    the latest ticks, and their phases.
+    starts of their blocks. starts, volume_starts: of the segments of both watches. volumes: roots of the numbers of rows of the
+    latest ticks, and their phases.
     """
 
     content: Watch
@@ -84,9 +84,21 @@ class Lookout:
         require(self.volumes.ndim == 2 and self.volumes.shape[1] == 2, "the lookout is incomplete")
         times = (self.keys, self.places, self.starts, self.volume_starts, self.volumes)
         require(all(bool(np.isfinite(each).all()) for each in times), "the lookout is not finite")
-        require(int(self.content.ticks.sum()) == self.starts.size, "the lookout has other ticks")
+        sides = ((self.content, self.starts), (self.volume, self.volume_starts))
+        fits = all(own.shape == (0 if held is None else held.ticks.size,) for held, own in sides)
+        require(fits, "the lookout has other ticks")
         phases = self.volumes[:, 1]
         require(bool(((phases >= 0) & (phases < rules.n_phases)).all()), "the lookout has other phases")
+
+    def by_segments(self) -> "Lookout":
+        """Return the lookout of a file of the first histories, which held the start of every tick since a change."""
+        fewer = {}
+        for name, held in (("starts", self.content), ("volume_starts", self.volume)):
+            starts = getattr(self, name)
+            if held is not None and starts.shape == (int(held.ticks.sum()),):
+                require(bool((held.ticks > 0).all()), "the lookout has other ticks")
+                fewer[name] = starts[starts.size - held.ticks_since()]
+        return replace(self, **fewer)
 
 
 class Closed(NamedTuple):
@@ -140,7 +152,7 @@ def with_content(
         state.content, sums[None], np.array([size]), np.array([phase]),
         lambda _, after: _residuals(state, after, context.waves), context.seed,
     )  # fmt: skip
-    state = replace(state, content=held, starts=np.append(state.starts, time))
+    state = replace(state, content=held, starts=_starts_after(state.starts, state.content, held, time))
     if found is None:
         return state, size, float(evidence[-1]), None
     alarm = _content_alarm(state, context, blocks, found, time + context.rules.every)
@@ -171,7 +183,7 @@ def _phases(block: Block, rules: Rules) -> set[int]:
 def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], found: Found, now: float) -> Alarm:
     """Return the alarm; what changed is told by the blocks before and after, of the same phases."""
     starts, every = state.starts, context.rules.every
-    change = float(starts[-found.ticks_after])
+    change = _moment(starts, state.content, found.ticks_after, every)
     told: dict[str, Any] = {}
     before = [each for each in blocks if starts[0] <= each.start < change]
     after = [each for each in blocks if each.start >= change]
@@ -181,18 +193,29 @@ def _content_alarm(state: Lookout, context: Context, blocks: Sequence[Block], fo
             running(joined(side, WARM_UP), context.request, context.schema, context.maps) for side in (left, right)
         )
         told = what_changed(compare(first, second), first.kept.table, second.kept.table)
-    between = _moment(starts, found.between[1], every), _moment(starts, found.between[0], every)
-    return Alarm("content", now, change, between, found.gap, found.evidence, **told)
+    return Alarm("content", now, change, _between(starts, state.content, found, every), found.gap, found.evidence, **told)
 
 
-def _moment(starts: Floats, ticks: int, every: float) -> float:
-    """Return when the latest so many ticks began; with 0 of them, when the last one ended."""
-    return float(starts[max(-ticks, -len(starts))]) if ticks else float(starts[-1]) + every
+def _starts_after(starts: Floats, before: Watch, after: Watch, time: float) -> Floats:
+    """Return the starts of the segments of a watch after one more tick: of those that were joined, that of the first."""
+    since = np.append(before.ticks_since() + 1, 1)
+    return np.append(starts, time)[np.isin(since, after.ticks_since())]
+
+
+def _moment(starts: Floats, held: Watch, ticks: int, every: float) -> float:
+    """Return when the latest so many ticks began, as many as some segments have; with 0 of them, when the last one ended."""
+    return float(starts[held.ticks_since() <= ticks][0]) if ticks else float(starts[-1]) + every
+
+
+def _between(starts: Floats, held: Watch, found: Found, every: float) -> tuple[float, float]:
+    """Return the earliest and the latest moment of a change."""
+    few, many = found.between
+    return _moment(starts, held, many, every), _moment(starts, held, few, every)
 
 
 def _restarted(state: Lookout, found: Found) -> Lookout:
     """Return the lookout over what came since a change."""
-    starts = state.starts[-found.ticks_after :]
+    starts = state.starts[state.content.ticks_since() <= watch.ticks_kept(state.content, found)]
     own = state.places >= starts[0]
     return replace(
         state, content=watch.restarted(state.content, found), starts=starts, points=state.points[own],
@@ -241,22 +264,31 @@ def with_volume(state: Lookout, context: Context, time: float, size: float) -> t
         free = len(apart) / max(len(apart) - np.unique(volumes[:, 1]).size, 1)  # each phase has its own mean
         return _centred(signs * np.sqrt(np.square(apart) * free + _LEAST_VARIANCE), 1)
 
+    before = _without_season(state.volume) if size else state.volume
     held, evidence, found = watch.advance(
-        state.volume, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")
+        before, np.array([[np.sqrt(size)]]), np.ones(1), np.array([phase]), sample, context.seed.child("volume")
     )
-    state = replace(state, volume=held, volumes=volumes, volume_starts=np.append(state.volume_starts, time))
+    starts = _starts_after(state.volume_starts, state.volume, held, time)
     if found is None:
-        return state, float(evidence[-1]), None
-    starts, ticks = state.volume_starts, found.ticks_after
-    between = _moment(starts, found.between[1], rules.every), _moment(starts, found.between[0], rules.every)
+        return replace(state, volume=held, volumes=volumes, volume_starts=starts), float(evidence[-1]), None
     alarm = Alarm(
-        "volume", time + rules.every, float(starts[-ticks]), between, _times_as_many(volumes, ticks), found.evidence
+        "volume", time + rules.every, _moment(starts, held, found.ticks_after, rules.every),
+        _between(starts, held, found, rules.every), _times_as_many(volumes, found.ticks_after), found.evidence,
     )  # fmt: skip
-    return (
-        replace(state, volume=watch.restarted(held, found), volume_starts=starts[-ticks:], volumes=volumes[-ticks:]),
-        float(evidence[-1]),
-        alarm,
-    )
+    kept = watch.ticks_kept(held, found)
+    starts = starts[held.ticks_since() <= kept]
+    after = replace(state, volume=watch.restarted(held, found), volume_starts=starts, volumes=volumes[-kept:])
+    return after, float(evidence[-1]), alarm
+
+
+def _without_season(held: Watch) -> Watch:
+    """Return a watch that has seen nothing but blocks without rows since a change, as if they had been of all phases alike.
+
+    No rows are no rows at any hour: the first rows after an outage are not to wait for the hours at which it began.
+    """
+    if held.sums.any():
+        return held
+    return replace(held, sizes=np.repeat(held.sizes.mean(axis=1, keepdims=True), held.n_phases, axis=1))
 
 
 def _times_as_many(volumes: Floats, ticks: int) -> float:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from supersample._compiled.clock import AGREEING, MEMORY, STEPS
+from supersample._typing import Floats
 from supersample.embedding import moments
 from supersample.errors import MismatchError
 from supersample.history.alarm import Alarm
@@ -30,7 +31,10 @@ def looked_again(state: Timeline, rules: Rules) -> tuple[Alarm, ...]:
 
 
 def merged(left: Timeline, right: Timeline) -> Timeline:
-    """Return the history of both: blocks of overlapping spans are joined, alarms are those of both."""
+    """Return the history of both: blocks of overlapping spans are joined; alarms are those of both, and those between them.
+
+    A change that both saw is one alarm, the one noticed first.
+    """
     if left.rules != right.rules or left.schema != right.schema:
         raise MismatchError("the two histories have different rules or columns and cannot be merged; make both with the same")
     require_same(left.maps.encoding, right.maps.encoding)
@@ -40,6 +44,7 @@ def merged(left: Timeline, right: Timeline) -> Timeline:
             "the two histories have different kernels or features and cannot be merged; make both with like= one summary, and "
             "the same random_state"
         )
+    left, right = _without_doubt(left), _without_doubt(right)
     if left.counts[2] == 0 < right.counts[2]:
         left = dated(left, right.now)
     elif right.counts[2] == 0 < left.counts[2]:
@@ -47,18 +52,19 @@ def merged(left: Timeline, right: Timeline) -> Timeline:
     newer = left if left.now >= right.now else right
     blocks = _overlapping((*all_blocks(left), *all_blocks(right)))
     edge = int(newer.counts[0]) * left.rules.every
-    alarms = sorted((*left.alarms, *right.alarms), key=lambda each: (each.at, each.kind))
     past = tuple(each for each in blocks if each.start < edge)
     state = replace(
         newer,
-        blocks=newer.ladder.aged(past, edge, [each.change for each in alarms]),
+        blocks=past,
         open={round(each.start / left.rules.every): Open(each) for each in blocks if each.start >= edge},
         n_seen=left.n_seen + right.n_seen,
         n_late=left.n_late + right.n_late,
-        counts=newer.counts + np.array([0, 0, 0, *(left.counts + right.counts - newer.counts)[3:]]),
-        alarms=tuple(alarms),
+        counts=newer.counts + np.array([0, 0, 0, *(left.counts + right.counts - newer.counts)[3:5], 0, 0, 0]),
+        alarms=_seen_once(left.alarms, right.alarms),
     )
-    return _watched_again(state, _ticks_of(left, right, edge))
+    # Blocks are joined to longer ones afterwards, since the place where the two histories meet may be a change.
+    state = _watched_again(state, _ticks_of(left, right, edge))
+    return replace(state, blocks=newer.ladder.aged(past, edge, [each.change for each in state.alarms]))
 
 
 def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
@@ -66,6 +72,7 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
 
     Rows of blocks that are closed count as late. Rows without a time go to the block of the clock.
     """
+    state = _without_doubt(state)
     every, rules = state.rules.every, state.rules
     known, edge = bool(state.counts[2]), int(state.counts[0])
     numbers = sorted(set(found) - {UNTIMED})
@@ -89,7 +96,8 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
     n_rows, n_untimed = sum(each.n_seen for each in blocks.values()), 0 if untimed is None else untimed.n_seen
     places, counts = state.places.copy(), state.counts.copy()
     places[0], places[4] = now, usual
-    counts[2:] += np.array([n_rows - n_untimed, n_ahead, n_untimed])
+    counts[2:5] += np.array([n_rows - n_untimed, n_ahead, n_untimed])
+    counts[7] = counts[7] + late if late == n_rows else 0
     state = replace(
         state, open=opened, places=places, counts=counts, n_seen=state.n_seen + n_rows, n_late=state.n_late + late
     )  # fmt: skip
@@ -98,6 +106,15 @@ def absorbed(state: Timeline, found: Mapping[int, Block]) -> Timeline:
     first = edge if known else min(opened)
     counts[0] = max(int(np.floor((now - rules.lateness) / every)), first)
     return closed_before(state, first, int(counts[0])) if counts[0] > first else state
+
+
+def _without_doubt(state: Timeline) -> Timeline:
+    """Return the history as before a jump of the clock that is in doubt; the rows that led it there wait in open blocks."""
+    if not state.counts[5]:
+        return state
+    places, counts = state.places.copy(), state.counts.copy()
+    places[0], counts[1], counts[5:7] = places[5], 0, 0
+    return replace(state, places=places, counts=counts)
 
 
 def _clock_after(state: Timeline, found: Mapping[int, Block], numbers: Sequence[int]) -> tuple[float, float, int]:
@@ -154,22 +171,67 @@ def _ticks_of(left: Timeline, right: Timeline, edge: float) -> Ticks:
     return Ticks(starts, sizes, evidence[:, 0].copy(), evidence[:, 1].copy())
 
 
-def _watched_again(state: Timeline, ticks: Ticks) -> Timeline:
-    """Return the history with a lookout over what it holds since the last changes; it raises no alarm.
+def _seen_once(left: Sequence[Alarm], right: Sequence[Alarm]) -> tuple[Alarm, ...]:
+    """Return the alarms of both in the order in which they were raised; of two sides that saw one change, the first alarm."""
+    found: list[tuple[Alarm, int]] = []
+    matched: set[int] = set()
+    sides = [(alarm, side) for side, alarms in enumerate((left, right)) for alarm in alarms]
+    for alarm, side in sorted(sides, key=lambda each: _order(each[0])):
+        twins = (place for place, (other, of) in enumerate(found) if of != side and _may_be_one(other, alarm))
+        twin = next((place for place in twins if place not in matched), None)
+        if twin is None:
+            found.append((alarm, side))
+        else:
+            matched.add(twin)
+    return tuple(alarm for alarm, _ in found)
 
-    Content is that of its blocks, volume that of the blocks as they were closed.
+
+def _order(alarm: Alarm) -> tuple[float, str, float]:
+    return alarm.at, alarm.kind, alarm.change
+
+
+def _may_be_one(left: Alarm, right: Alarm) -> bool:
+    """Return whether two alarms are of one kind and may be of one moment."""
+    return left.kind == right.kind and left.between[0] <= right.between[1] and right.between[0] <= left.between[1]
+
+
+def _watched_again(state: Timeline, ticks: Ticks) -> Timeline:
+    """Return the history with a lookout over what it holds since the last changes, and alarms that neither side could raise.
+
+    Content is that of its blocks, volume that of the blocks as they were closed. Between two known changes the lookout starts
+    afresh, so that it finds those that are not known yet.
     """
-    since = {"content": -np.inf, "volume": -np.inf}
-    for each in state.alarms:
-        since[each.kind] = max(since[each.kind], each.change)
-    lookout, found, volume = start(state.rules, state.maps, state.waves), 0.0, 0.0
-    for block in _within_phases(state.blocks, state.rules):
-        if block.start >= since["content"]:
-            lookout, _, found, _ = with_content(lookout, state.context, (), block.start, block)
+    alarms = list(state.alarms)
+    blocks = list(_within_phases(state.blocks, state.rules))
+    fresh = start(state.rules, state.maps, state.waves)
+    content = volume = fresh
+    found = level = 0.0
+
+    def noted(alarm: Alarm | None, evidence: Floats, time: float) -> None:
+        if alarm is not None and not any(_may_be_one(alarm, each) for each in state.alarms):
+            alarms.append(alarm)
+            place = np.searchsorted(ticks.starts, time)
+            evidence[place : place + 1] = alarm.evidence
+
+    first = _first_after(state.alarms, "content", [each.start for each in blocks])
+    for place, block in enumerate(blocks):
+        content = fresh if place in first else content
+        content, _, found, alarm = with_content(content, state.context, blocks[: place + 1], block.start, block)
+        noted(alarm, ticks.evidence, block.start)
     if state.rules.volume:
-        for time, size in zip(ticks.starts.tolist(), ticks.sizes.tolist(), strict=True):
-            if time >= since["volume"]:
-                lookout, volume, _ = with_volume(lookout, state.context, time, size)
+        first = _first_after(state.alarms, "volume", ticks.starts.tolist())
+        for place, (time, size) in enumerate(zip(ticks.starts.tolist(), ticks.sizes.tolist(), strict=True)):
+            volume = fresh if place in first else volume
+            volume, level, alarm = with_volume(volume, state.context, time, size)
+            noted(alarm, ticks.volume, time)
     if ticks.starts.size:
-        ticks.evidence[-1], ticks.volume[-1] = found, volume
-    return replace(state, lookout=replace(lookout, n_ticks=ticks.starts.size), ticks=ticks)
+        ticks.evidence[-1], ticks.volume[-1] = found, level
+    lookout = replace(
+        content, volume=volume.volume, volume_starts=volume.volume_starts, volumes=volume.volumes, n_ticks=ticks.starts.size
+    )
+    return replace(state, lookout=lookout, ticks=ticks, alarms=tuple(sorted(alarms, key=_order)))
+
+
+def _first_after(alarms: Sequence[Alarm], kind: str, starts: Sequence[float]) -> set[int]:
+    """Return the places of the first of some blocks after each known change of a kind."""
+    return {int(np.searchsorted(starts, each.change)) for each in alarms if each.kind == kind}

@@ -30,7 +30,7 @@ __all__ = [
 
 #: Rows of a block that are taken in at a time.
 _CHUNK = 4096
-#: Blocks without rows that are counted after a gap, at most.
+#: Blocks without rows that are counted in a gap, at most: its first ones, so that its beginning is the moment of a change.
 _MOST_EMPTY = 1000
 #: Closed blocks of which rows and evidence are remembered: the latest ones.
 _MOST_TICKS = 100_000
@@ -75,7 +75,8 @@ class Timeline:
     """Everything that is needed to go on.
 
     blocks: those that are closed, in the order of time, joined as they age. open: the others, by their number. places, counts:
-    the clock, as of `_compiled.clock.place_rows`. n_late: rows that came after their block was closed.
+    the clock, as of `_compiled.clock.place_rows`, which may be in doubt after a far jump. n_late: rows that came after their
+    block was closed.
     """
 
     rules: Rules
@@ -88,8 +89,8 @@ class Timeline:
     seed: Seed
     blocks: tuple[Block, ...] = ()
     open: Mapping[int, Open] = field(default_factory=dict)
-    places: Floats = field(default_factory=lambda: np.zeros(5))
-    counts: Indices = field(default_factory=lambda: np.zeros(5, dtype=np.int64))
+    places: Floats = field(default_factory=lambda: np.zeros(8))
+    counts: Indices = field(default_factory=lambda: np.zeros(8, dtype=np.int64))
     n_seen: int = 0
     n_late: int = 0
     ticks: Ticks = field(default_factory=Ticks)
@@ -109,6 +110,11 @@ class Timeline:
     def n_ahead(self) -> int:
         """Rows so far ahead of the clock that they did not move it, until others agreed."""
         return int(self.counts[3])
+
+    @property
+    def n_behind(self) -> int:
+        """Rows in a row, the latest ones, that came after their block was closed."""
+        return int(self.counts[7])
 
     @property
     def now(self) -> float:
@@ -265,7 +271,7 @@ def _numbers(opened: Mapping[int, Open], since: int, number: int, *, volume: boo
     """Return the blocks to close, in the order of time; those without rows, too, if the volume is watched."""
     found = {each for each in opened if each < number}
     if volume:
-        found |= set(range(max(since, number - _MOST_EMPTY), number))
+        found |= set(range(since, min(number, since + _MOST_EMPTY)))
     return sorted(found)
 
 

@@ -27,7 +27,9 @@ from supersample.history.thresholds import (
     exact_limits,
 )  # fmt: skip
 
-__all__ = ["MOST_OF_A_LENGTH", "Found", "Sample", "Watch", "advance", "boundaries", "init", "located", "restarted"]
+__all__ = [
+    "MOST_OF_A_LENGTH", "Found", "Sample", "Watch", "advance", "boundaries", "init", "located", "restarted", "ticks_kept",
+]  # fmt: skip
 
 #: Segments of each length, at most.
 MOST_OF_A_LENGTH = 4
@@ -108,6 +110,10 @@ class Watch:
     def rows_a_tick(self) -> float:
         """The mean number of rows of a tick."""
         return self.n_rows / max(int(self.ticks.sum()), 1)
+
+    def ticks_since(self) -> Indices:
+        """Return how many ticks each segment and all after it have."""
+        return np.cumsum(self.ticks[::-1])[::-1]
 
     def means(self) -> Floats:
         """Return the mean features of each phase, 0 where it has no rows."""
@@ -192,7 +198,7 @@ def located(state: Watch, evidence: float, sample: Sample) -> Found:
     along = sample.residuals[:, part] @ (direction / length)
     variance = float(state.factors[group]) * float(along @ along) / max(len(along) - 1, 1)
     near = np.flatnonzero(squares[:, group] >= squares[best, group] - _LIKELY * variance)
-    ends = np.append(np.cumsum(state.ticks[::-1])[::-1], 0)
+    ends = np.append(state.ticks_since(), 0)
     # It may lie anywhere within the segments on both sides of these boundaries.
     between = int(ends[near.max() + 2]), int(ends[near.min()])
     return Found(int(ends[best + 1]), between, length, evidence)
@@ -211,14 +217,23 @@ def boundaries(state: Watch) -> tuple[Floats, Floats]:
     return squares, gaps
 
 
+def ticks_kept(state: Watch, found: Found) -> int:
+    """Return how many of the latest ticks later ones are compared with after a change.
+
+    With a season a change is placed by phases that both sides have, and it is often a period until they have one. What may be
+    from before it would be a second change in the next period, so only ticks that are surely from after it are kept, or the
+    last one.
+    """
+    return found.ticks_after if state.n_phases == 1 else max(found.between[0], 1)
+
+
 def restarted(state: Watch, found: Found) -> Watch:
-    """Return the watch with the segments since a change alone; what was learned of dependence stays.
+    """Return the watch with the segments since a change alone, as of `ticks_kept`; what was learned of dependence stays.
 
     How much rows vary may have changed, too: until that is known, limits are those that hold for any law. One number a tick has
     no such limits, and keeps those it has.
     """
-    ends = np.cumsum(state.ticks[::-1])[::-1]  # ticks of a segment and all after it
-    kept = ends <= found.ticks_after
+    kept = state.ticks_since() <= ticks_kept(state, found)
     after = replace(state, sums=state.sums[kept], sizes=state.sizes[kept], ticks=state.ticks[kept])
     if state.sums.shape[2] > 1 and not state.exact:
         return replace(after, limits=_any_law(after), next_look=max(state.warm_up, after.n_rows + 1.0))
