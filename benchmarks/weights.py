@@ -3,8 +3,8 @@
 For each data set and number of prototypes a row of one table for each weighting: the exact MMD between weighted rows and data
 (of the first seed), and errors of averages over columns (root mean squares over these and seeds): of means and squares in
 standard deviations, of the 10%, 50% and 90% points and of the shares of values (columns with at most ten) in probability.
-Beside them rows drawn at random, all alike. The exit status is 1 if the MMD of the usual weights ("simplex") is above that
-of equal ones in any case.
+Beside them rows drawn at random, all alike. The exit status is 1 if the MMD of the usual weights ("simplex"), or of those
+by the profile, is above that of equal ones in any case.
 """
 
 import argparse
@@ -61,12 +61,17 @@ def errors(frame: pd.DataFrame, rows: Indices, weights: Floats) -> tuple[float, 
 
 
 def farther(found: dict[str, dict[str, float]]) -> list[str]:
-    """Return the cases in which the usual weights are farther from the data than equal ones, given the MMDs of each.
+    """Return the cases in which weights that are offered are farther from the data than equal ones, given the MMDs of each.
 
-    >>> farther({"a": {"simplex": 0.1, "equal": 0.1}, "b": {"simplex": 0.2, "equal": 0.1}})
-    ['b']
+    >>> farther({"a": {"simplex": 0.1, "profile": 0.1, "equal": 0.1}, "b": {"simplex": 0.2, "profile": 0.1, "equal": 0.1}})
+    ['simplex: b']
     """
-    return [case for case, mmds in found.items() if not mmds["simplex"] <= mmds["equal"] * (1.0 + _ROUNDING)]
+    return [
+        f"{scheme}: {case}"
+        for case, mmds in found.items()
+        for scheme in ("simplex", "profile")
+        if not mmds[scheme] <= mmds["equal"] * (1.0 + _ROUNDING)
+    ]
 
 
 def report(folder: Path, n_rows: int, seeds: int) -> list[str]:
