@@ -137,7 +137,7 @@ def test_a_reservoir_larger_than_the_first_chunk(writable):
 def test_swaps_are_those_of_one_row_at_a_time(writable):
     """After an offer the held points are those that the slow rule gives, row by row with the largest gain."""
     from supersample.device.arrays import home_of
-    from supersample.selection.stream.on_device import Waiting
+    from supersample.selection.stream.rows_on_device import RowsOnDevice
     from supersample.selection.stream.reservoir import LEAST_GAIN, Reservoir
     from supersample.selection.stream.rows import Rows
     from supersample.selection.stream.swaps_on_device import Held, offer
@@ -148,7 +148,7 @@ def test_swaps_are_those_of_one_row_at_a_time(writable):
     held_rows = Rows(phi[:12].astype(np.float64), np.arange(12), np.full(12, 0.5), np.ones(12, dtype=np.int64))
     home = home_of(x=writable.put(phi))
     held = Held.of(Reservoir(12, held_rows, phi[:12], np.empty((0, 6), np.float32)), home, home.single)
-    block = Waiting(writable.put(phi[12:]), np.arange(12, 72), None)
+    block = RowsOnDevice(writable.put(phi[12:]), np.arange(12, 72), None)
     norms = writable.put((phi[12:] ** 2).sum(axis=1))
     found = offer(held.copy(home), block, writable.put(phi[12:]), norms, home.array(mean), home)()
     slow, places = phi[:12].astype(np.float64), np.arange(12)

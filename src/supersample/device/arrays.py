@@ -84,6 +84,12 @@ class Home:
             host = host.astype(np.int64 if sys.modules["jax"].config.jax_enable_x64 else np.int32)
         return self.xp.asarray(host, dtype=dtype, device=self.device)
 
+    def send(self, values: npt.NDArray[Any]) -> Array:
+        """Start to copy numbers to the device; `array` waits until the device has done all that it was told before."""
+        if self.kind == "torch" and self.on_gpu:
+            return sys.modules["torch"].from_numpy(np.array(values)).pin_memory().to(self.device, non_blocking=True)
+        return self.array(values)
+
     def host(self, array: Array) -> Any:
         """Copy an array of the device to the host."""
         if self.kind == "torch":

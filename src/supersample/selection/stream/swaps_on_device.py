@@ -67,7 +67,7 @@ def offer(held: Held, block: Any, features: Array, norms: Array, mean: Array, ho
         if taken == block.positions.size:
             return lambda: held
         block, features, norms = block.part(taken, block.positions.size), features[taken:, :], norms[taken:]
-    singles = home.xp.astype(features, home.single)
+    singles = home.xp.astype(features, home.single, copy=False)
     gains, threshold = _gains(held, singles, norms, mean, home)
     waiting = home.fetch(home.xp.concat([gains, threshold[None]]))
 
