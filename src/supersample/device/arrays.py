@@ -87,7 +87,7 @@ class Home:
     def send(self, values: npt.NDArray[Any]) -> Array:
         """Start to copy numbers to the device; `array` waits until the device has done all that it was told before."""
         if self.kind == "torch" and self.on_gpu:
-            return sys.modules["torch"].from_numpy(np.array(values)).pin_memory().to(self.device, non_blocking=True)
+            return sys.modules["torch"].from_numpy(np.array(values, order="C")).pin_memory().to(self.device, non_blocking=True)
         return self.array(values)
 
     def host(self, array: Array) -> Any:

@@ -260,7 +260,7 @@ def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnD
     times, most = _times(state), _most_rows(state)
     if count >= (_size(state, most, state.n_used, state.sums) if whole_only else 1):
         _require_room(state, most, count)
-    held, base, n_used, start = state.held.copy(home), state.base, state.n_used, 0
+    base, n_used, start = state.base, state.n_used, 0
 
     def block_after(start: int, sums: _Sums, held_out: _Sums) -> _Prepared | None:
         size = _size(state, most, state.n_used + start, sums)
@@ -270,6 +270,7 @@ def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnD
 
     sums, held_out = state.sums, state.held_out
     block = block_after(0, sums, held_out)
+    held = state.held if block is None else state.held.copy(home)
     while block is not None:
         sums, held_out = block.sums, block.held_out
         n_rows = block.rows.positions.size
