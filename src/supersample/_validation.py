@@ -67,9 +67,10 @@ def host_array(values: Any, name: str) -> npt.NDArray[Any]:
     except (TypeError, RuntimeError) as error:
         if not hasattr(values, "dtype"):
             raise
-        where = f"{type(values).__name__} on {values.device}" if hasattr(values, "device") else type(values).__name__
+        where = f"{type(values).__name__} on {getattr(values, 'device', 'another device')}"
         raise InputTypeError(
-            f"{name} must be an array that NumPy can read here, got {where} ({error}); pass {to_host(values, name, 'a NumPy copy of {}')}"
+            f"{name} must be an array that NumPy can read here, got {where} ({error}); pass "
+            f"{to_host(values, name, 'a NumPy copy of {}')}"
         ) from error
 
 

@@ -103,7 +103,7 @@ def test_options_that_lie_elsewhere_than_the_rows_are_refused(lying, name):
     with pytest.raises(MismatchError, match=rf"{name} must lie on the host as X does, got .* on .*; pass"):
         ss.SuperSampler(5, **{name: lying.put(x[:20])}).fit(x)
     if name == "target":
-        with pytest.raises(MismatchError, match="target must lie on the host as X does, .*; make the measure of NumPy arrays"):
+        with pytest.raises(MismatchError, match=r"target must lie on the host as X does, .*; make the measure of NumPy arrays"):
             ss.SuperSampler(5, target=ss.measures.Empirical(lying.put(x))).fit(x)
 
 
@@ -112,7 +112,9 @@ def test_a_witness_is_evaluated_where_the_rows_lie(lying):
     ours, there = (embedding(put(x)).witness(embedding(put(y))) for put in (np.asarray, lying.put))
     assert isinstance(there(lying.put(points)), lying.type)
     np.testing.assert_allclose(lying.back(there(lying.put(points))), ours(points), atol=1e-5)
-    with pytest.raises(MismatchError, match=r"points must lie where the rows of the embeddings did \(.* on .*\), got on the host"):
+    with pytest.raises(
+        MismatchError, match=r"points must lie where the rows of the embeddings did \(.* on .*\), got on the host"
+    ):
         there(points)
     with pytest.raises(MismatchError, match=r"points must lie where the rows of the embeddings did \(on the host\), got"):
         ours(lying.put(points))
@@ -137,5 +139,5 @@ def test_points_of_another_device_than_the_measure_are_refused(second):
     import array_api_strict
 
     put, _ = second
-    with pytest.raises(MismatchError, match="points must lie where the measure's own points do .*device1.*, got .*CPU_DEVICE"):
+    with pytest.raises(MismatchError, match=r"points must lie where the measure's own points do .*device1.*, got .*CPU_DEVICE"):
         ss.measures.Empirical(put(rows())).mean_embedding(KERNEL, array_api_strict.asarray(rows(5)))

@@ -19,7 +19,18 @@ from supersample._typing import Floats
 from supersample._validation import to_host
 from supersample.errors import InputTypeError, MismatchError
 
-__all__ = ["Array", "Home", "follow", "home_of", "hosted", "is_device_array", "require_home", "require_host", "where_in_words", "working"]
+__all__ = [
+    "Array",
+    "Home",
+    "follow",
+    "home_of",
+    "hosted",
+    "is_device_array",
+    "require_home",
+    "require_host",
+    "where_in_words",
+    "working",
+]
 
 T = TypeVar("T")
 
@@ -246,7 +257,7 @@ def require_host(**arguments: Any) -> None:
         points = getattr(value, "lie", value)  # of an empirical measure
         if is_device_array(points):
             what = f"pass {to_host(points, name)}" if points is value else "make the measure of NumPy arrays"
-            raise MismatchError(f"{name} must lie on the host as X does, got {_home(points, str(_kind_of(points)))}; {what}")
+            raise MismatchError(f"{name} must lie on the host as X does, got {home_of(points=points)}; {what}")
 
 
 def working(home: Home | None) -> AbstractContextManager[None]:

@@ -94,7 +94,8 @@ class EmpiricalOnDevice(Empirical):
         lying = home_of(points=points)
         if lying not in (None, self.home):
             raise MismatchError(
-                f"points must lie where the measure's own points do ({self.home}), or on the host, got {lying}; bring them there"
+                f"points must lie where the measure's own points do ({self.home}), or on the host, got {lying}; bring "
+                f"them there"
             )
         resolved, home = self._checked(kernel), self.home
         with home.working():

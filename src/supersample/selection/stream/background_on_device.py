@@ -13,10 +13,10 @@ from supersample._threads import ahead, cut
 from supersample._typing import Floats, Indices
 from supersample.device.arrays import Home
 from supersample.selection.stream import background
-from supersample.selection.stream.rows_on_device import RowsOnDevice
 from supersample.selection.stream.background import Background
 from supersample.selection.stream.plan import CHUNK
 from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.rows_on_device import RowsOnDevice
 
 __all__ = ["Times", "start_background"]
 
@@ -57,9 +57,7 @@ class Times:
         return np.concatenate([self._seed.child(each).generator().standard_exponential(CHUNK) for each in numbers])
 
 
-def start_background(
-    sample: Background, block: RowsOnDevice, times: Floats, size: int, home: Home
-) -> Callable[[], Background]:
+def start_background(sample: Background, block: RowsOnDevice, times: Floats, size: int, home: Home) -> Callable[[], Background]:
     """Start to copy the rows of a block that enter the sample to the host; the function that is returned adds them."""
     places = _entering(sample, block, times)
     if places.size == 0:
