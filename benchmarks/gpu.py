@@ -3,8 +3,8 @@
 Every line is printed as soon as it is measured; a line that fails says why, and the others go on. Lines that are compared run
 on the same rows, on the device and in a process of its own that may use two cores. Their ratio is that of the rates, so above
 1 the device is faster; the ratio of true MMD is the device's over the CPU's, both by the exact kernel to the same rows. Where
-the whole would take the CPU minutes, both run on fewer rows. At the end all lines are printed as a Markdown table, and written with
-the device, versions and commit.
+the whole would take the CPU minutes, both run on fewer rows. At the end all lines are printed as a Markdown table, and written
+with the device, versions and commit.
 """
 
 import argparse

@@ -246,8 +246,8 @@ def require_home(home: Home | None, before: Home | None, name: str, whose: str) 
     """Refuse more rows that lie elsewhere than those before."""
     if home != before:
         raise MismatchError(
-            f"{name} must lie where the rows before it did ({where_in_words(before)}), got {where_in_words(home)}; pass all rows "
-            f"of one {whose} as arrays of one kind on one device"
+            f"{name} must lie where the rows before it did ({where_in_words(before)}), got {where_in_words(home)}; pass "
+            f"all rows of one {whose} as arrays of one kind on one device"
         )
 
 

@@ -180,22 +180,17 @@ class MeanEmbedding:
     def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Floats]:
         """Return the function (mu - mu').phi(x): positive where this data set has more mass than the other.
 
-        Its points lie where the rows of both do.
+        Its points lie where the rows of this embedding do; those of the other may have lain elsewhere.
         """
         self._require_same_map(other)
         lying = self._home
-        if other.n_seen and self.n_seen and other._home != lying:
-            raise MismatchError(
-                f"other must be an embedding of rows that lie where those of this one do ({where_in_words(lying)}), got "
-                f"{where_in_words(other._home)}; embed both where the points will lie"
-            )
         direction = self.state.mean() - other.state.mean()
 
         def evaluate(points: PointsLike) -> Floats:
             home = home_of(points=points)
             if home != lying:
                 raise MismatchError(
-                    f"points must lie where the rows of the embeddings did ({where_in_words(lying)}), got "
+                    f"points must lie where the rows of the embedding did ({where_in_words(lying)}), got "
                     f"{where_in_words(home)}; bring them there"
                 )
             if home is not None:
