@@ -126,10 +126,11 @@ def selections(bench: Bench, device: str, scale: float) -> None:
     )
     for rows, width in ((60_000, 16), (100_000, 64)):
         some = normal(torch, int(rows * scale), width, 2, device)
+        m = min(m, len(some))
         one = Gaussian(_WIDTH[width])
         bench.line(
             f"herd {m} of {len(some):,} x {width}",
-            lambda some=some, one=one: ss.herd(some, m, kernel=one, random_state=0),  # type: ignore[misc]
+            lambda some=some, one=one, m=m: ss.herd(some, m, kernel=one, random_state=0),  # type: ignore[misc]
         )
         coreax_line(bench, some, m, _WIDTH[width])
     bench.line(f"frank_wolfe {m} of {len(some):,} x 64", lambda: ss.frank_wolfe(some, m, kernel=kernel, random_state=0))
