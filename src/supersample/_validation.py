@@ -23,10 +23,15 @@ __all__ = [
     "check_same_width",
     "check_weights",
     "choose",
+    "host_array",
     "require_extent",
     "require_two_dimensions",
     "shares",
+    "to_host",
 ]
+
+#: How a user brings an array of each library to the host.
+_TO_HOST = {"torch": "{}.detach().cpu().numpy()", "cupy": "{}.get()"}
 
 
 def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int | None = None) -> Points:
@@ -45,7 +50,7 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
             f"{name} must be a plain array, got a masked one; fill the masked entries or drop their rows first"
         )
     try:
-        array: npt.NDArray[Any] = np.asarray(points)
+        array = host_array(points, name)
     except ValueError as error:
         raise InputError(f"{name} must be a rectangular array of numbers: {error}") from error
     require_two_dimensions(array.shape, name, width)
@@ -53,6 +58,26 @@ def check_points(points: PointsLike, name: str, *, min_rows: int = 1, width: int
     require_extent(array.shape, name, min_rows, width)
     _refuse_non_finite(array, name)
     return np.ascontiguousarray(array)
+
+
+def host_array(values: Any, name: str) -> npt.NDArray[Any]:
+    """Return values as a NumPy array; refuse an array that NumPy cannot read, such as one that lies on a GPU."""
+    try:
+        return np.asarray(values)
+    except (TypeError, RuntimeError) as error:
+        if not hasattr(values, "dtype"):
+            raise
+        where = f"{type(values).__name__} on {getattr(values, 'device', 'another device')}"
+        raise InputTypeError(
+            f"{name} must be an array that NumPy can read here, got {where} ({error}); pass "
+            f"{to_host(values, name, 'a NumPy copy of {}')}"
+        ) from error
+
+
+def to_host(values: Any, name: str, otherwise: str = "numpy.asarray({})") -> str:
+    """Return the expression that brings an array to the host. otherwise: of libraries without one of their own."""
+    package = type(values).__module__.partition(".")[0]
+    return _TO_HOST.get(package, otherwise).format(name)
 
 
 def require_two_dimensions(shape: tuple[int, ...], name: str, width: int | None) -> None:
@@ -184,7 +209,7 @@ def _as_real(array: npt.NDArray[Any], name: str) -> Points:
 
 
 def _as_weights(weights: npt.ArrayLike, n_rows: int, name: str) -> Floats:
-    array = np.asarray(weights)
+    array = host_array(weights, name)
     if array.dtype.kind not in "biuf":
         raise InputTypeError(f"{name} must hold numbers, got dtype {array.dtype}; convert them first, as with .astype(float)")
     if array.shape != (n_rows,):

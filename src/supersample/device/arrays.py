@@ -16,9 +16,21 @@ import numpy as np
 import numpy.typing as npt
 
 from supersample._typing import Floats
+from supersample._validation import to_host
 from supersample.errors import InputTypeError, MismatchError
 
-__all__ = ["Array", "Home", "follow", "home_of", "hosted", "is_device_array", "require_home", "working"]
+__all__ = [
+    "Array",
+    "Home",
+    "follow",
+    "home_of",
+    "hosted",
+    "is_device_array",
+    "require_home",
+    "require_host",
+    "where_in_words",
+    "working",
+]
 
 T = TypeVar("T")
 
@@ -27,9 +39,8 @@ Array = Any
 
 #: Libraries by the package of their arrays' type.
 _KINDS = {"torch": "torch", "cupy": "cupy", "jax": "jax", "jaxlib": "jax", "array_api_strict": "array_api_strict"}
-#: Where the standard's functions for each library are, and how a user brings an array to the host.
+#: Where the standard's functions for each library are.
 _MODULES = {"torch": "{compat}.torch", "cupy": "{compat}.cupy", "jax": "jax.numpy", "array_api_strict": "array_api_strict"}
-_TO_HOST = {"torch": "{}.cpu().numpy()", "cupy": "{}.get()"}
 _COMPAT = ("array_api_compat", "sklearn.externals.array_api_compat")
 
 
@@ -84,10 +95,18 @@ class Home:
             host = host.astype(np.int64 if sys.modules["jax"].config.jax_enable_x64 else np.int32)
         return self.xp.asarray(host, dtype=dtype, device=self.device)
 
+    def send(self, values: npt.NDArray[Any]) -> Array:
+        """Start to copy numbers to the device; `array` waits until the device has done all that it was told before."""
+        if self.kind == "torch" and self.on_gpu:
+            return sys.modules["torch"].from_numpy(np.array(values, order="C")).pin_memory().to(self.device, non_blocking=True)
+        return self.array(values)
+
     def host(self, array: Array) -> Any:
         """Copy an array of the device to the host."""
         if self.kind == "torch":
             return array.detach().cpu().numpy()
+        if self.kind == "array_api_strict":  # whose arrays NumPy reads from one device only
+            array = array.to_device(self.xp.Device("CPU_DEVICE"))
         return array.get() if self.kind == "cupy" else np.array(array)
 
     def floats(self, array: Array) -> Floats:
@@ -217,7 +236,7 @@ def home_of(**arrays: Any) -> Home | None:
         if other != home:
             raise MismatchError(
                 f"{name} must lie where {first} does ({_words(home, given[first])}), got {_words(other, given[name])}; "
-                f"{_remedy(name, first, home, other)}"
+                f"{_remedy(name, first, home, given[name])}"
             )
     assert home is not None
     return home
@@ -227,9 +246,18 @@ def require_home(home: Home | None, before: Home | None, name: str, whose: str) 
     """Refuse more rows that lie elsewhere than those before."""
     if home != before:
         raise MismatchError(
-            f"{name} must lie where the rows before it did ({_words(before, None)}), got {_words(home, None)}; pass all rows "
-            f"of one {whose} as arrays of one kind on one device"
+            f"{name} must lie where the rows before it did ({where_in_words(before)}), got {where_in_words(home)}; pass "
+            f"all rows of one {whose} as arrays of one kind on one device"
         )
+
+
+def require_host(**arguments: Any) -> None:
+    """Refuse arguments that lie on a device, or hold points there, beside an X of the host."""
+    for name, value in arguments.items():
+        points = getattr(value, "lie", value)  # of an empirical measure
+        if is_device_array(points):
+            what = f"pass {to_host(points, name)}" if points is value else "make the measure of NumPy arrays"
+            raise MismatchError(f"{name} must lie on the host as X does, got {home_of(points=points)}; {what}")
 
 
 def working(home: Home | None) -> AbstractContextManager[None]:
@@ -272,16 +300,18 @@ def _home(value: Any, kind: str) -> Home:
     return Home(kind, device)
 
 
+def where_in_words(home: Home | None) -> str:
+    """Return where arrays lie."""
+    return "on the host" if home is None else str(home)
+
+
 def _words(home: Home | None, value: Any) -> str:
-    if home is not None:
-        return str(home)
-    return "on the host" if value is None else f"{type(value).__name__} on the host"
+    return where_in_words(home) if home is not None or value is None else f"{type(value).__name__} on the host"
 
 
-def _remedy(name: str, first: str, home: Home | None, other: Home | None) -> str:
+def _remedy(name: str, first: str, home: Home | None, value: Any) -> str:
     if home is None:
-        back = _TO_HOST.get(other.kind if other else "", "numpy.asarray({})").format(name)
-        return f"pass {back}, or {first} as an array of the same kind"
+        return f"pass {to_host(value, name)}, or {first} as an array of the same kind"
     return f"bring {name} there, or {first} to the host"
 
 

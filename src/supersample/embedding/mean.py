@@ -12,7 +12,7 @@ from supersample._durations import is_duration
 from supersample._locking import one_at_a_time
 from supersample._typing import Floats, PointsLike
 from supersample._validation import check_log_weights, check_points, check_weights, choose
-from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home
+from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home, where_in_words
 from supersample.device.checks import check_device_points
 from supersample.embedding import decay, moments
 from supersample.embedding.decay import Decay, check_half_life, check_times
@@ -178,12 +178,21 @@ class MeanEmbedding:
         return mine.off_diagonal() + theirs.off_diagonal() - 2.0 * _dot(mine, theirs)
 
     def witness(self, other: "MeanEmbedding") -> Callable[[PointsLike], Floats]:
-        """Return the function (mu - mu').phi(x): positive where this data set has more mass than the other."""
+        """Return the function (mu - mu').phi(x): positive where this data set has more mass than the other.
+
+        Its points lie where the rows of this embedding do; those of the other may have lain elsewhere.
+        """
         self._require_same_map(other)
+        lying = self._home
         direction = self.state.mean() - other.state.mean()
 
         def evaluate(points: PointsLike) -> Floats:
             home = home_of(points=points)
+            if home != lying:
+                raise MismatchError(
+                    f"points must lie where the rows of the embedding did ({where_in_words(lying)}), got "
+                    f"{where_in_words(home)}; bring them there"
+                )
             if home is not None:
                 with home.working():
                     there: Floats = home.xp.astype(self.feature_map.transform(points), home.wide) @ home.array(direction)

@@ -9,8 +9,9 @@ from supersample._random import Seed, as_seed
 from supersample._text import plural
 from supersample._threads import cut, map_blocks
 from supersample._typing import Floats, Mask, PointsLike, RandomState
-from supersample._validation import check_count, check_points
-from supersample.errors import InputError
+from supersample._validation import check_count, check_points, to_host
+from supersample.device.arrays import home_of
+from supersample.errors import InputError, MismatchError
 from supersample.kernels import Kernel, KernelLike, as_kernel
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Measure(ABC):
 
         A sum of kernels is embedded term by term. Raises an error if the kernel has no closed form.
         """
+        self._require_host(points)
         resolved = self._checked(kernel)
         rows = np.ascontiguousarray(check_points(points, "points", width=self.dimension), dtype=np.float64)
 
@@ -91,6 +93,13 @@ class Measure(ABC):
         from supersample.measures.empirical import Empirical  # the two modules need each other
 
         return Empirical(self.sample(n, random_state))
+
+    def _require_host(self, points: PointsLike) -> None:
+        home = home_of(points=points)
+        if home is not None:
+            raise MismatchError(
+                f"points must be NumPy arrays, since {self!r} is on the host, got {home}; pass {to_host(points, 'points')}"
+            )
 
     def _checked(self, kernel: KernelLike) -> Kernel:
         resolved = as_kernel(kernel)

@@ -116,6 +116,7 @@ class Empirical(Measure):
         """Return z(y) for each row y: all kernel values with the measure's points, in tiles, or products of features."""
         if self.features is None or self._mean is None:
             return super().mean_embedding(kernel, points)
+        self._require_host(points)
         self._require_kernel(kernel)
         rows = check_points(points, "points", width=self.dimension)
         step = max(1, (1 << 22) // self.features.n_features)

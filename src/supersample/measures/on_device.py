@@ -11,7 +11,7 @@ from supersample._validation import check_points, check_weights, shares
 from supersample.device.arrays import Array, Home, home_of, hosted
 from supersample.device.checks import check_device_points, host_rows
 from supersample.embedding.mean import MeanEmbedding
-from supersample.errors import InputTypeError
+from supersample.errors import InputTypeError, MismatchError
 from supersample.features import FeatureMap
 from supersample.kernels import Kernel, KernelLike
 from supersample.kernels.on_device import DeviceKernel
@@ -87,10 +87,24 @@ class EmpiricalOnDevice(Empirical):
             return MeanEmbedding(feature_map).update(self.lie, self.home.array(self.weights)).state.mean()
 
     def mean_embedding(self, kernel: KernelLike, points: PointsLike) -> Floats:
-        """Return z(y) for rows of the host, in float64 on the device."""
-        rows = np.asarray(check_points(points, "points", width=self.dimension), dtype=np.float64)
-        with self.home.working():
-            return self.home.floats(self.embed_there(self._checked(kernel), self.home.array(rows), self.home.wide))
+        """Return z(y) for rows that lie where the measure's points do, or on the host, as an array of theirs.
+
+        It is computed on the device, from kernel values in float64.
+        """
+        lying = home_of(points=points)
+        if lying not in (None, self.home):
+            raise MismatchError(
+                f"points must lie where the measure's own points do ({self.home}), or on the host, got {lying}; bring "
+                f"them there"
+            )
+        resolved, home = self._checked(kernel), self.home
+        with home.working():
+            if lying is None:
+                rows = home.array(np.asarray(check_points(points, "points", width=self.dimension), dtype=np.float64))
+                return home.floats(self.embed_there(resolved, rows, home.wide))
+            there = check_device_points(points, "points", home, width=self.dimension)
+            values: Floats = self.embed_there(resolved, there, home.wide)
+        return values
 
     def embed_there(self, kernel: Kernel, rows: Array, dtype: Any) -> Array:
         """Return z(y) for rows of the device, from kernel values of this type."""

@@ -16,7 +16,7 @@ from supersample._processes import check_jobs
 from supersample._random import as_seed
 from supersample._typing import Floats, Indices, Points, PointsLike, RandomState
 from supersample._validation import check_count, check_log_weights, check_points, check_weights
-from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home
+from supersample.device.arrays import Home, follow, home_of, hosted, is_device_array, require_home, require_host
 from supersample.device.checks import check_device_points
 from supersample.discrepancy.bounds import checked_bound
 from supersample.embedding.decay import check_times
@@ -210,6 +210,7 @@ class SuperSampler(Readings, BaseEstimator):  # type: ignore[misc]
             with home.working():
                 self._now = self._taken_there(home, X, sample_weight, log_weight, time)
             return self
+        require_host(include=self.include, target=self.target)
         names = check_names(X, None if now is None else now.names)
         points = check_points(X, "X")
         expected = points.shape[1] if now is None else now.state.width

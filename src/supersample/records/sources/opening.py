@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from supersample._validation import host_array
 from supersample.errors import InputTypeError
 from supersample.records.sources.base import Source
 from supersample.records.sources.batch_iterators import is_batch, mapping_batch, open_iterator, open_list
@@ -63,7 +64,7 @@ def _open_other(source: Any) -> Source:
     if hasattr(source, "scanner") and hasattr(source, "count_rows"):
         return open_table(source.scanner(batch_readahead=2, fragment_readahead=1).to_reader())
     if hasattr(source, "__array__") and hasattr(source, "shape"):
-        return open_array(np.asarray(source), name_of(source))
+        return open_array(host_array(source, "source"), name_of(source))
     if hasattr(source, "read"):
         return open_stream(source, f"the stream {name_of(source)}")
     if isinstance(source, Iterator):

@@ -83,7 +83,17 @@ def herd(
         space = build(candidates, target, kernel, bandwidth, features, seed, rounded=not refine)
         count, chosen = begin(space, m, on_host(resume, space.home), refine=refine, replace=replace)
         herd_points(space, chosen, count, replace=replace, refine=refine)
-        return assemble(space, chosen, kind, candidates, seed)
+        return assemble(space, chosen, kind, candidates, seed, _on_mixture(space, features))
+
+
+def _on_mixture(space: CandidateSpace, features: FeatureMap | None) -> str:
+    """Return a note if the target is known by features and the candidates by the exact kernel."""
+    if features is not None or getattr(space.measure, "features", None) is None:
+        return ""
+    return (
+        "The target is known by features and the candidates by the exact kernel, so errors of the features do not cancel, and "
+        "points may be worse than random ones: pass the same map as features, or a target without one."
+    )
 
 
 def herd_points(space: CandidateSpace, chosen: Picked, count: int, *, replace: bool, refine: bool) -> None:

@@ -10,8 +10,9 @@ from supersample.device.checks import refuse
 from supersample.embedding import decay
 from supersample.embedding.moments import ScaledWeights
 from supersample.selection.stream import lifecycle
-from supersample.selection.stream.on_device import StreamOnDevice, Waiting, as_stream, of_stream, refuse_options, update
+from supersample.selection.stream.on_device import StreamOnDevice, as_stream, of_stream, refuse_options, update
 from supersample.selection.stream.plan import WARM_UP
+from supersample.selection.stream.rows_on_device import RowsOnDevice
 from supersample.selection.stream.state import Stream
 
 __all__ = ["has_weight", "on_host", "take_in"]
@@ -31,7 +32,7 @@ def take_in(
         clock, weights = decay.weigh(base.decay, given, state.n_seen, times)
         base = replace(base, decay=clock)
         state = base if isinstance(state, Stream) else replace(state, base=base)
-    rows = Waiting(points, np.arange(n_rows, dtype=np.int64), weights)
+    rows = RowsOnDevice(points, np.arange(n_rows, dtype=np.int64), weights)
     if isinstance(state, Stream):
         refuse_options(state.settings, home)
         if state.aim is not None:
@@ -49,7 +50,7 @@ def take_in(
         some = np.flatnonzero(rest.weights.mantissas > 0)
         if some.size < rest.positions.size:
             kept = home.xp.take(rest.points, home.array(some), axis=0)
-            rest = Waiting(kept, rest.positions[some], rest.scaled(some))
+            rest = RowsOnDevice(kept, rest.positions[some], rest.scaled(some))
     reach = float(home.xp.max(home.xp.abs(points)))
     return update(state, rest, n_rows - start, reach)
 

@@ -5,26 +5,29 @@ and these need inner products alone (`swaps_on_device`). Bandwidth and maps come
 and a result is read from a `Stream` of the host, so that the second look and the judgement are those of every stream.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from supersample._typing import Floats, Indices
+from supersample._typing import Floats
 from supersample.device.arrays import Array, Home
 from supersample.device.blocks import cut_for, item_bytes, require_room, total_bytes
-from supersample.device.checks import host_rows, refuse
-from supersample.embedding.moments import Moments, ScaledWeights
+from supersample.device.checks import refuse
+from supersample.embedding.moments import Moments
 from supersample.embedding.on_device import relative_weights, sums_of
 from supersample.features import FeatureMap
 from supersample.features.on_device import DeviceMap
-from supersample.selection.stream import background, rare
+from supersample.selection.stream import rare
+from supersample.selection.stream.background_on_device import Times, start_background
 from supersample.selection.stream.plan import CHUNK, Plan, Settings
 from supersample.selection.stream.rows import Rows
+from supersample.selection.stream.rows_on_device import RowsOnDevice
 from supersample.selection.stream.state import Stream
 from supersample.selection.stream.swaps_on_device import Held, offer
 
-__all__ = ["StreamOnDevice", "Waiting", "as_stream", "of_stream", "refuse_options", "update"]
+__all__ = ["StreamOnDevice", "as_stream", "of_stream", "refuse_options", "update"]
 
 #: The share of all rows before it that a block has while these are few: mu moves from block to block only.
 _SHARE, _LEAST = 8, 8
@@ -89,33 +92,6 @@ class _Sums:
 
 
 @dataclass(frozen=True)
-class Waiting:
-    """Rows of the device with their positions and weights, which are few numbers and stay on the host."""
-
-    points: Array
-    positions: Indices
-    weights: ScaledWeights | None
-
-    def part(self, start: int, stop: int) -> "Waiting":
-        """Return some consecutive rows."""
-        whole = self.weights
-        weights = None if whole is None else ScaledWeights(whole.mantissas[start:stop], whole.exponents[start:stop])
-        return Waiting(self.points[start:stop, :], self.positions[start:stop], weights)
-
-    def of_host(self, places: Indices, home: Home) -> Rows:
-        """Copy some rows to the host."""
-        mantissas, exponents = self.scaled(places)
-        points = np.asarray(host_rows(self.points, places, home), dtype=np.float64)
-        return Rows(points, self.positions[places], mantissas, exponents)
-
-    def scaled(self, places: Indices) -> ScaledWeights:
-        """Return the weights of some rows."""
-        if self.weights is None:
-            return ScaledWeights(np.full(places.size, 0.5), np.ones(places.size, dtype=np.int64))
-        return ScaledWeights(self.weights.mantissas[places], self.weights.exponents[places])
-
-
-@dataclass(frozen=True)
 class StreamOnDevice:
     """The state of a stream on a device.
 
@@ -130,7 +106,7 @@ class StreamOnDevice:
     sums: _Sums
     held_out: _Sums
     held: Held
-    waiting: Waiting
+    waiting: RowsOnDevice
     maps: tuple[DeviceMap, DeviceMap]
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -164,7 +140,7 @@ def of_stream(state: Stream, home: Home, dtype: Any) -> StreamOnDevice:
     plan = state.fixed_plan
     maps = (plan.feature_map.on_device(home, state.width), plan.held_out.on_device(home, state.width))
     pending = state.pending
-    waiting = Waiting(home.array(pending.points, dtype), pending.positions, pending.weights)
+    waiting = RowsOnDevice(home.array(pending.points, dtype), pending.positions, pending.weights)
     if bool((pending.mantissas == 0.5).all()) and bool((pending.exponents == 1).all()):
         waiting = replace(waiting, weights=None)
     base = replace(state, pending=Rows.none(state.width), dependence=None)
@@ -184,7 +160,7 @@ def refuse_options(settings: Settings, home: Home) -> None:
         refuse(home, f"regularizer={settings.regularizer!r}", "leave it out, or pass NumPy arrays")
 
 
-def update(state: StreamOnDevice, rows: Waiting, n_rows: int, reach: float) -> StreamOnDevice:
+def update(state: StreamOnDevice, rows: RowsOnDevice, n_rows: int, reach: float) -> StreamOnDevice:
     """Return the stream after more rows of positive weight; `n_rows` counts those of weight 0, too.
 
     reach: the largest coordinate of all. The given state does not change.
@@ -195,7 +171,7 @@ def update(state: StreamOnDevice, rows: Waiting, n_rows: int, reach: float) -> S
     copied = 2 * state.width * item_bytes(state.home, rows.points.dtype)
     # Joining copies rows: never all of a large array.
     for part in cut_for(state.home, rows.positions.size, copied, state.width, "the copy of one row"):
-        joined = _joined(state.waiting, rows.part(part.start, part.stop), state.home)
+        joined = state.waiting.joined(rows.part(part.start, part.stop), state.home)
         state = _take_in(replace(state, waiting=joined), far=far, whole_only=True)
     return state
 
@@ -217,18 +193,6 @@ def _is_far(state: StreamOnDevice) -> bool:
     return int(points.shape[0]) > 0 and state.maps[0].is_far(float(state.home.xp.max(state.home.xp.abs(points))))
 
 
-def _joined(first: Waiting, second: Waiting, home: Home) -> Waiting:
-    if first.positions.size == 0:
-        return second
-    weights = None
-    if not (first.weights is None and second.weights is None):
-        one, two = (each.scaled(np.arange(each.positions.size)) for each in (first, second))
-        mantissas = np.concatenate([one.mantissas, two.mantissas])
-        weights = ScaledWeights(mantissas, np.concatenate([one.exponents, two.exponents]))
-    points = home.xp.concat([first.points, second.points])
-    return Waiting(points, np.concatenate([first.positions, second.positions]), weights)
-
-
 def _size(state: StreamOnDevice, most: int, n_used: int, sums: _Sums) -> int:
     """Return the rows of the next block: it depends on the rows before it, not on how they came."""
     recent = n_used if state.base.decay is None else int(min(n_used, sums.effective_rows))
@@ -243,11 +207,15 @@ def _most_rows(state: StreamOnDevice) -> int:
 
 
 def _row_bytes(state: StreamOnDevice) -> int:
-    """Return what a row of a block takes: its coordinates, both kinds of features, and its products with the held points."""
-    home = state.home
+    """Return what a row of a block takes: its coordinates, both kinds of features, and its products with the held points.
+
+    The features of the block before, by which its rows still take their places, are held meanwhile.
+    """
+    home, chosen_by = state.home, state.maps[0]
     points = _HELD_POINTS * state.width * item_bytes(home, home.wide)
     products = 2 * state.settings.n_prototypes * item_bytes(home, home.single)
-    return sum(each.row_bytes for each in state.maps) + points + products
+    before = chosen_by.n_features * (item_bytes(home, chosen_by.dtype) + item_bytes(home, home.single))
+    return sum(each.row_bytes for each in state.maps) + points + products + before
 
 
 def _require_room(state: StreamOnDevice, most: int, n_rows: int) -> None:
@@ -257,42 +225,75 @@ def _require_room(state: StreamOnDevice, most: int, n_rows: int) -> None:
     require_room(state.home, size * _row_bytes(state), f"a block of {size:,} rows of SuperSampler", remedy)
 
 
+@dataclass(frozen=True)
+class _Prepared:
+    """A block, its features, and the sums with it: all that does not ask which points are held."""
+
+    rows: RowsOnDevice
+    features: Array
+    norms: Array
+    sums: _Sums
+    held_out: _Sums
+    mean: Array
+
+
+def _prepared(state: StreamOnDevice, rows: RowsOnDevice, sums: _Sums, held_out: _Sums, *, far: bool) -> _Prepared:
+    """Start to compute the features of a block. sums, held_out: those of all rows before it."""
+    home, n_rows = state.home, rows.positions.size
+    features = state.maps[0].features(rows.points, far=far)
+    exponent, relative = relative_weights(rows.weights)
+    there = None if relative is None else home.send(relative)
+    norms = _norms(state.plan.feature_map, features, home)
+    sums = sums.with_rows(sums_of(state.maps[0], features, there, norms), relative, n_rows, exponent)
+    judged = state.maps[1].features(rows.points, far=far)
+    nothing = home.zeros(n_rows)  # the lengths of held-out features are not asked for
+    held_out = held_out.with_rows(sums_of(state.maps[1], judged, there, nothing), relative, n_rows, exponent)
+    return _Prepared(rows, features, norms, sums, held_out, sums.mean())
+
+
 def _take_in(state: StreamOnDevice, *, far: bool, whole_only: bool) -> StreamOnDevice:
-    """Take in the rows that wait, block by block; the features of a block are computed while the one before is decided."""
+    """Take in the rows that wait, block by block.
+
+    What the host has to do for a block (swaps, background sample) is done while the device computes the features of the next.
+    """
     home, waiting, count = state.home, state.waiting, state.waiting.positions.size
-    times, most = _Times(state), _most_rows(state)
+    times, most = _times(state), _most_rows(state)
     if count >= (_size(state, most, state.n_used, state.sums) if whole_only else 1):
         _require_room(state, most, count)
-    held = state.held.copy(home)
-    sums, held_out, n_used, base = state.sums, state.held_out, state.n_used, state.base
-    start = 0
-    while start < count:
-        size = _size(state, most, n_used, sums)
-        if count - start < size and whole_only:
-            break
-        block = waiting.part(start, min(count, start + size))
-        n_rows = block.positions.size
-        features = state.maps[0].features(block.points, far=far)
-        exponent, relative = relative_weights(block.weights)
-        there = None if relative is None else home.array(relative)
-        norms = _norms(state.plan.feature_map, features, home)
-        sums = sums.with_rows(sums_of(state.maps[0], features, there, norms), relative, n_rows, exponent)
-        judged = state.maps[1].features(block.points, far=far)
-        nothing = home.zeros(n_rows)  # the lengths of held-out features are not asked for
-        held_out = held_out.with_rows(sums_of(state.maps[1], judged, there, nothing), relative, n_rows, exponent)
-        mean = sums.mean()
-        decided = offer(held, block, features, norms, mean, home)
-        drawn = times.following(n_rows)  # while the device is at work
-        base = replace(base, background=_background(base, block, drawn, home))
-        n_used += n_rows
-        if base.settings.n_rare:
-            base = replace(base, rare=_rare(base, block, features, mean, n_used, home))
+    base, n_used, start = state.base, state.n_used, 0
+
+    def block_after(start: int, sums: _Sums, held_out: _Sums) -> _Prepared | None:
+        size = _size(state, most, state.n_used + start, sums)
+        if start == count or (count - start < size and whole_only):
+            return None
+        return _prepared(state, waiting.part(start, min(count, start + size)), sums, held_out, far=far)
+
+    sums, held_out = state.sums, state.held_out
+    block = block_after(0, sums, held_out)
+    held = state.held if block is None else state.held.copy(home)
+    while block is not None:
+        sums, held_out = block.sums, block.held_out
+        n_rows = block.rows.positions.size
+        start, n_used = start + n_rows, n_used + n_rows
+        decided = offer(held, block.rows, block.features, block.norms, block.mean, home)
+        drawn = times.following(n_rows)
+        sampled = start_background(base.background, block.rows, drawn, base.settings.n_background, home)
+        scored = _start_rare(base, block, n_used, home)
+        following = block_after(start, sums, held_out)
+        base = replace(base, background=sampled(), rare=scored())
         held = decided()
-        start += n_rows
+        block = following
     rest = waiting.part(start, count)
     if start:  # a view would keep all rows
         rest = replace(rest, points=home.xp.asarray(rest.points, copy=True), positions=rest.positions.copy())
     return replace(state, base=base, n_used=n_used, sums=sums, held_out=held_out, held=held, waiting=rest)
+
+
+def _times(state: StreamOnDevice) -> Times:
+    """Return the draws of the background sample for the rows that wait."""
+    settings, past = state.settings, state.n_used - state.base.n_used
+    seed = settings.seed.child("stream").child(settings.stream).child("background")
+    return Times(seed, state.base.chunks + past // CHUNK, past % CHUNK, state.waiting.positions.size)
 
 
 def _norms(feature_map: FeatureMap, features: Array, home: Home) -> Array:
@@ -303,49 +304,17 @@ def _norms(feature_map: FeatureMap, features: Array, home: Home) -> Array:
     return constant * home.xp.ones(int(features.shape[0]), dtype=features.dtype, device=home.device)
 
 
-class _Times:
-    """The exponential draws by which the background sample is taken: those of the host's stream, chunk by chunk."""
+def _start_rare(base: Stream, block: _Prepared, n_used: int, home: Home) -> Callable[[], rare.Rare]:
+    """Start to compute the densities of a block; the function that is returned offers it to the rows of low density."""
+    if not base.settings.n_rare:
+        return lambda: base.rare
+    mean = home.xp.astype(block.mean, block.features.dtype)
+    densities, mean_there = home.fetch(block.features @ mean), home.fetch(block.mean)
 
-    def __init__(self, state: StreamOnDevice) -> None:
-        settings = state.settings
-        self._seed = settings.seed.child("stream").child(settings.stream).child("background")
-        past = state.n_used - state.base.n_used
-        self._drawn: Floats | None = None
-        self._chunk, self._used = state.base.chunks + past // CHUNK, past % CHUNK
+    def offered() -> rare.Rare:
+        density, host_mean = (np.array(each(), dtype=np.float64) for each in (densities, mean_there))
+        phi = base.fixed_plan.feature_map
+        low = rare.offer(base.rare, density, lambda some: block.rows.of_host(some, home), host_mean, n_used, phi)
+        return rare.settled(low)
 
-    def following(self, count: int) -> Floats:
-        """Return the draws of the next rows."""
-        parts = []
-        while count:
-            if self._drawn is None:
-                self._drawn = self._seed.child(self._chunk).generator().standard_exponential(CHUNK)
-            drawn = self._drawn[self._used : self._used + count]
-            parts.append(drawn)
-            count -= drawn.size
-            self._used += drawn.size
-            if self._used == CHUNK:
-                self._chunk, self._used, self._drawn = self._chunk + 1, 0, None
-        return np.concatenate(parts)
-
-
-def _background(base: Stream, block: Waiting, times: Floats, home: Home) -> background.Background:
-    """Offer a block to the background sample: only the rows that enter come to the host."""
-    sample, places = base.background, np.arange(times.size)
-    if block.weights is None and np.isfinite(sample.next_mantissa):
-        limit = np.ldexp(sample.next_mantissa, sample.next_exponent)
-        places = np.flatnonzero(times <= limit * (1.0 + 1e-12))  # `background.update` looks at these exactly
-    elif block.weights is not None and np.isfinite(sample.next_mantissa):
-        mantissas, exponents = np.frexp(times / block.weights.mantissas)
-        drawn = background.Timed(Rows.none(0), mantissas, exponents - block.weights.exponents)
-        places = np.flatnonzero(drawn.before(sample.next_mantissa, sample.next_exponent))
-    if places.size == 0:
-        return sample
-    return background.update(sample, block.of_host(places, home), base.settings.n_background, times[places])
-
-
-def _rare(base: Stream, block: Waiting, features: Array, mean: Array, n_used: int, home: Home) -> rare.Rare:
-    """Offer a block to the rows of low density."""
-    density = home.floats(features @ home.xp.astype(mean, features.dtype))
-    host_mean = home.floats(mean)
-    low = rare.offer(base.rare, density, lambda some: block.of_host(some, home), host_mean, n_used, base.fixed_plan.feature_map)
-    return rare.settled(low)
+    return offered

@@ -4,7 +4,7 @@ Replacing y_j by x lowers M^2 MMD^2 by 2 (h(y_j) - h(x)) - |phi(x) - phi(y_j)|^2
 e = sum_l phi(y_l) - M mu. So the best place of each row of a block is a row maximum of G + (F e - |F|^2 / 2), G = f F^T one
 product. The few rows that gain are looked at again in full precision, and swap in one by one on the host, with inner products
 alone: after row a took place j, f e grows by S[:, a] - G[:, j], F e by G[a] - H[:, j], and column j of G becomes S[:, a], where
-S = f f^T and H = F F^T.
+S = f f^T and H = F F^T. H of a few thousand points is fetched once and kept up to date on the host; of more, a column a swap.
 """
 
 from collections.abc import Callable
@@ -22,11 +22,17 @@ __all__ = ["Held", "offer"]
 
 #: Rows of a block that may swap in at a time, those with the largest gains; and how often a block is looked at again for more.
 _MOST, _ROUNDS = 128, 4
+#: Numbers of H that are kept on the host, at most. A copy of them for each batch, of 16 MB, takes milliseconds.
+_MOST_PRODUCTS = 1 << 22
 
 
 @dataclass(frozen=True)
 class Held:
-    """The held points and their features on the device; positions and weights here."""
+    """The held points and their features on the device; positions and weights here.
+
+    products: H, once it was needed. It is part of the state, so that batches do not matter: the same products, computed
+    another time with others beside them, may differ in the last digit.
+    """
 
     size: int
     points: Array
@@ -35,6 +41,7 @@ class Held:
     mantissas: Floats
     exponents: Indices
     histogram: Indices
+    products: Singles | None = None
 
     @classmethod
     def of(cls, reservoir: Reservoir, home: Home, dtype: Any) -> "Held":
@@ -48,7 +55,8 @@ class Held:
         """Return points that can be overwritten without changing these."""
         points, features = (home.xp.asarray(each, copy=True) for each in (self.points, self.features))
         positions, exponents, histogram = (each.copy() for each in (self.positions, self.exponents, self.histogram))
-        return Held(self.size, points, features, positions, self.mantissas.copy(), exponents, histogram)
+        products = None if self.products is None else self.products.copy()
+        return Held(self.size, points, features, positions, self.mantissas.copy(), exponents, histogram, products)
 
     def on_host(self, home: Home) -> Reservoir:
         """Return the reservoir of the host."""
@@ -67,7 +75,7 @@ def offer(held: Held, block: Any, features: Array, norms: Array, mean: Array, ho
         if taken == block.positions.size:
             return lambda: held
         block, features, norms = block.part(taken, block.positions.size), features[taken:, :], norms[taken:]
-    singles = home.xp.astype(features, home.single)
+    singles = home.xp.astype(features, home.single, copy=False)
     gains, threshold = _gains(held, singles, norms, mean, home)
     waiting = home.fetch(home.xp.concat([gains, threshold[None]]))
 
@@ -138,9 +146,12 @@ def _swap(
     xp = home.xp
     pull = _pull(held, mean, home)
     some = xp.take(features, home.array(places), axis=0)
-    parts = (some @ held.features.T, some @ some.T, some @ pull, held.features @ pull, xp.sum(held.features**2, axis=1))
-    across, among, mine, heights, norms = (np.array(home.host(each), dtype=np.float64) for each in parts)
-    columns: dict[int, Floats] = {}
+    parts = [some @ held.features.T, some @ some.T, some @ pull, held.features @ pull, xp.sum(held.features**2, axis=1)]
+    if held.products is None and held.size**2 <= _MOST_PRODUCTS:
+        parts.append(held.features @ held.features.T)
+    fetched = _fetched(parts, home)
+    across, among, mine, heights, norms = (each.astype(np.float64) for each in fetched[:5])
+    held = replace(held, products=fetched[5]) if len(fetched) > 5 else held
     entered: list[int] = []
     taken: dict[int, int] = {}  # the row that holds each place that was taken
     own = np.diag(among).copy()
@@ -149,7 +160,7 @@ def _swap(
         slot = int(np.argmax(values))
         if not 2.0 * float(values[slot]) - 2.0 * float(mine[row]) - float(own[row]) > least:
             continue
-        column = _column(held, across, taken, columns, slot, home)
+        column = _column(held, across, taken, slot, home)
         mine += among[:, row] - across[:, slot]
         heights += across[row] - column
         heights[slot] = mine[row]
@@ -157,6 +168,9 @@ def _swap(
         across[:, slot], norms[slot], taken[slot] = among[:, row], own[row], row
     if not taken:
         return held, np.empty(0, dtype=np.int64)
+    if held.products is not None:
+        for slot, row in taken.items():
+            held.products[slot, :] = held.products[:, slot] = across[row]
     slots, rows = np.array(list(taken)), places[np.array(list(taken.values()))]
     mantissas, exponents = block.scaled(rows)
     held.positions[slots], held.mantissas[slots], held.exponents[slots] = block.positions[rows], mantissas, exponents
@@ -169,13 +183,20 @@ def _swap(
     return changed, places[np.array(entered)]
 
 
-def _column(held: Held, across: Floats, taken: dict[int, int], columns: dict[int, Floats], slot: int, home: Home) -> Floats:
+def _fetched(parts: list[Array], home: Home) -> list[Singles]:
+    """Copy arrays of the device to the host, in one go: each copy waits until the device has done all that it was told."""
+    whole = np.array(home.host(home.xp.concat([home.xp.reshape(each, (-1,)) for each in parts])), dtype=np.float32)
+    shapes = [tuple(int(size) for size in each.shape) for each in parts]
+    ends = np.cumsum([int(np.prod(shape)) for shape in shapes])
+    return [each.reshape(shape) for each, shape in zip(np.split(whole, ends[:-1]), shapes, strict=True)]
+
+
+def _column(held: Held, across: Floats, taken: dict[int, int], slot: int, home: Home) -> Floats:
     """Return the products of the point at a place with all points held now."""
     if slot in taken:  # it came in this round, and its row of products is kept up to date
         return np.array(across[taken[slot]])
-    if slot not in columns:
-        columns[slot] = home.floats(held.features @ held.features[slot, :])
-    column: Floats = columns[slot].copy()
+    before = home.floats(held.features @ held.features[slot, :]) if held.products is None else held.products[slot]
+    column = before.astype(np.float64)
     for place, row in taken.items():
         column[place] = across[row, slot]
     return column
