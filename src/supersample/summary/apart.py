@@ -208,7 +208,8 @@ def _comparable(
     if left is None or right is None or (left.values, left.reading) != (right.values, right.reading):
         return drawn_left, drawn_right
     exact = all(each.frequent is not None and each.frequent.exact for each in (left, right))
-    if left.numbers is None or exact or left.centre == right.centre:
+    grouped = left.group_counts is not None and right.group_counts is not None
+    if left.numbers is None or exact or grouped or left.centre == right.centre:
         return left, right
     pairs = ((left, drawn_left), (right, drawn_right))
     both = [replace(each, numbers=drawn.numbers, frequent=drawn.frequent, registers=drawn.registers) for each, drawn in pairs]

@@ -27,6 +27,7 @@ from supersample.summary.apart import brought_together
 from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
+from supersample.summary.group_changes import by_groups
 from supersample.summary.notes import Note
 from supersample.summary.pair_scores import PairScores
 from supersample.summary.sample_counts import SampleCounts, sample_counts
@@ -275,7 +276,7 @@ class _Counts(NamedTuple):
     def effective(self, name: str, role: str, factors: Sequence[ColumnFactors]) -> tuple[float, float] | None:
         """Return as how many independent rows the values of each side count in counts; None if they are not counted."""
         pair = self.of(name)
-        if not by_counts(*pair, role):
+        if not (by_counts(*pair, role) or by_groups(*pair, role)):
             return None
         left, right = (n_counted(each) / factor.values for each, factor in zip(pair, factors, strict=True))
         return left, right

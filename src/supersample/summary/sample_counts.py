@@ -1,5 +1,6 @@
 """Counts of a background sample whose rows count by their shares: of rows with weights, profiles of all rows are of no use."""
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -97,6 +98,8 @@ def sample_counts(state: Running, held: Stream) -> SampleCounts:
         for batch in rows.take(pa.array(places[start : start + _ROWS])).combine_chunks().to_batches():
             found = profiles.update(found, batch)
     found = _with_light_values(found, rows.filter(pa.array(repeats == 0)))
+    # Groups of values would be taken for those of all rows; more than 256 values of weighted rows are compared by their kernel.
+    found = Profile(tuple(replace(each, groups=None) for each in found.columns))
     return SampleCounts(found, shares, int(ends[-1]), int(repeats.max(initial=1)))
 
 

@@ -1,0 +1,59 @@
+"""Counts of the values of a category, in 1,024 groups by the last bits of their hashes.
+
+Where a column has more than 256 different values, the counts of single values are bounds. Those of groups stay exact: they do not
+depend on the order of rows or on batches, and those of two data sets together are their sums. Nothing is learned, so that the
+groups of any two profiles are the same. Up to 256 different values nothing is kept, since the counts of values say it all.
+
+HyperLogLog reads a hash from its first bit on, so that its registers and the groups go by different bits.
+"""
+
+import numpy as np
+
+from supersample._checks import require
+from supersample._hashing import Hashes
+from supersample._typing import Indices
+from supersample.profile.frequent import Frequent
+
+__all__ = ["GROUPED", "GROUPS", "add", "check", "group_counts", "group_of", "merge"]
+
+#: Groups of values: 8 kB a column. The number is part of the file format.
+GROUPS = 1024
+#: The roles of columns whose values are compared by their counts, however many there are.
+GROUPED = ("category", "constant")
+
+
+def group_of(hashes: Hashes) -> Indices:
+    """Return the group of each hash."""
+    return (hashes & np.uint64(GROUPS - 1)).astype(np.int64)
+
+
+def group_counts(held: Frequent, groups: Indices | None) -> Indices | None:
+    """Return how many values each group has; None if that is not known, as in profiles of earlier versions."""
+    if not held.exact:
+        return groups
+    counts = np.zeros(GROUPS, dtype=np.int64)
+    np.add.at(counts, group_of(held.hashes.view(np.uint64)), held.counts)
+    return counts
+
+
+def add(before: Frequent, groups: Indices | None, after: Frequent, hashes: Hashes) -> Indices | None:
+    """Return the groups that are kept after more values, given by their hashes, which took the frequent ones to `after`."""
+    known = None if after.exact else group_counts(before, groups)
+    return None if known is None else known + np.bincount(group_of(hashes), minlength=GROUPS)
+
+
+def merge(
+    left: tuple[Frequent, Indices | None], right: tuple[Frequent, Indices | None], both: Frequent
+) -> Indices | None:  # fmt: skip
+    """Return the groups that are kept of two data sets together, whose frequent values are `both`."""
+    counts = group_counts(*left), group_counts(*right)
+    return None if both.exact or counts[0] is None or counts[1] is None else counts[0] + counts[1]
+
+
+def check(groups: Indices, held: Frequent, n_values: int) -> None:
+    """Refuse groups that this number of values, and the frequent ones among them, cannot have."""
+    require(groups.shape == (GROUPS,) and int(groups.min()) >= 0, "the counts of groups of values are impossible")
+    require(not held.exact and sum(groups.tolist()) == n_values, "groups of values are of another number of values")
+    least = np.zeros(GROUPS, dtype=np.int64)
+    np.add.at(least, group_of(held.hashes.view(np.uint64)), held.counts)
+    require(bool((least <= groups).all()), "frequent values are more than their groups have")
