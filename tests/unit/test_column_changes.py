@@ -130,18 +130,6 @@ def test_rows_with_weights_are_compared_by_samples():
     assert re.fullmatch(r"mean -0\.00\d+ -> 0\.2\d+", found.columns[0].what)
 
 
-def test_more_values_than_are_counted_are_compared_by_samples():
-    def many(seed, share):
-        rng = np.random.default_rng(seed)
-        names = np.where(rng.random(ROWS) < share, "v0", rng.choice([f"v{place}" for place in range(600)], ROWS))
-        return pa.table({"many": names.astype(object), "x": rng.normal(size=ROWS)})
-
-    first = ss.summarize(many(0, 0.0), 10, 0, types={"many": "category"}, random_state=0)
-    assert not first.compare(ss.summarize(many(1, 0.0), like=first, random_state=1)).rejects()
-    found = first.compare(ss.summarize(many(1, 0.2), like=first, random_state=1))
-    assert (found.changed, found.columns[0].what) == (("many",), "'v0' 0.3% -> 20.6%")
-
-
 def test_a_few_numbers_are_told_value_by_value():
     def statuses(seed, share):
         rng = np.random.default_rng(seed)

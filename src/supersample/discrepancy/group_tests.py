@@ -1,7 +1,7 @@
 """Two-sample tests of counts of many groups: of all of them together, and of the one that differs most clearly.
 
-Groups are given beforehand, by bits of a hash, so that neither sample chose them. Neither test changes when the two samples change
-places. They assume what the tests of `count_tests` assume.
+Groups are given beforehand, by bits of a hash, so that neither sample chose them. Neither test changes when the two samples
+change places. They assume what the tests of `count_tests` assume.
 """
 
 from typing import NamedTuple
@@ -35,10 +35,11 @@ class Groups(NamedTuple):
 def compare_groups(left: Indices, right: Indices, factors: Factors = INDEPENDENT) -> Groups:
     """Test whether two samples have the same shares of 2^q groups. O(groups).
 
-    All together by Pearson's chi-squared; groups are joined until they hold 5 rows on average, so that few rows do not leave most
-    of them to the rest. Many groups hide one that grows by itself, so the smallest p-value of a single group is returned too,
-    adjusted by Bonferroni's rule with weights: half of the level is shared equally, half by the groups' shares of all rows, since
-    a change of a frequent value is far smaller in proportion. Given the totals, the weights are fixed, so that this is allowed.
+    All together by Pearson's chi-squared; groups are joined until they hold 5 rows on average, so that few rows do not leave
+    most of them to the rest. Many groups hide one that grows by itself, so the smallest p-value of a single group is returned
+    too, adjusted by Bonferroni's rule with weights: half of the level is shared equally, half by the groups' shares of all
+    rows, so that frequent values pay less for the many rare ones. The weights follow from the totals of both sides, and each
+    p-value holds given these, so that this is allowed.
     """
     if min(int(left.sum()), int(right.sum())) == 0:
         return Groups(1.0, 1.0, 0)

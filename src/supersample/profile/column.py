@@ -173,7 +173,7 @@ class ColumnProfile:
 
     @property
     def group_counts(self) -> Indices | None:
-        """How many values fall into each group of values, in all rows; None of columns that are no categories, or if unknown."""
+        """How many values of a category fall into each group, in all rows; None of other columns, or if it is not known."""
         if self.frequent is None or self.role not in groups.GROUPED:
             return None
         return groups.group_counts(self.frequent, self.groups)

@@ -1,8 +1,9 @@
 """Counts of the values of a category, in 1,024 groups by the last bits of their hashes.
 
-Where a column has more than 256 different values, the counts of single values are bounds. Those of groups stay exact: they do not
-depend on the order of rows or on batches, and those of two data sets together are their sums. Nothing is learned, so that the
-groups of any two profiles are the same. Up to 256 different values nothing is kept, since the counts of values say it all.
+Where a column has more than 256 different values, the counts of single values are bounds. Those of groups stay exact: they do
+not depend on the order of rows or on batches, and those of two data sets together are their sums. Nothing is learned, so that
+the groups of any two profiles are the same. Up to 256 different values nothing is kept: their counts are exact, and those of
+groups follow from them. So no row is missed when a column passes 256.
 
 HyperLogLog reads a hash from its first bit on, so that its registers and the groups go by different bits.
 """

@@ -22,6 +22,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.kernels import Gaussian, Kernel
 from supersample.profile import ColumnPlan, ColumnProfile, Profile
+from supersample.profile.groups import GROUPED
 from supersample.records.encoding import ColumnNote, ColumnOptions, Encoding, learn
 from supersample.records.encoding.cycle import Cycle
 from supersample.selection.stream.background import Background, Timed
@@ -216,13 +217,20 @@ def _comparable(
     return both[0], both[1]
 
 
+def _counted(sides: tuple[Side, Side]) -> str:
+    """Say which values are counted in all rows: those of categories too, unless a side was made by an earlier version."""
+    columns = [each for side in sides if side.state.profile is not None for each in side.state.profile.columns]
+    many = any(each.frequent is not None and each.role in GROUPED and each.group_counts is None for each in columns)
+    return "values of which there are up to 256" if many else "categories, and other values of which there are up to 256"
+
+
 def _said(sides: tuple[Side, Side]) -> Note:
     """Say that the two were not made alike, and what is lost by it."""
     sizes = [len(each.held.background.rows) for each in sides]
     if all(size >= each.held.n_seen for size, each in zip(sizes, sides, strict=True)):
         return Note(APART, None, "the two were not made like each other; nothing is lost, since both keep all their rows")
     weighed = not all(each.state.counts_alike for each in sides)
-    counted = "" if weighed else "; missing values, and values of which there are up to 256, are counted in all rows"
+    counted = "" if weighed else f"; missing values, and {_counted(sides)}, are counted in all rows"
     what = "everything is" if weighed else "numbers, texts, pairs of columns and all columns jointly are"
     return Note(
         APART,

@@ -120,10 +120,12 @@ def by_counts(left: ColumnProfile, right: ColumnProfile, role: str) -> bool:
     return role in ("category", "boolean", "constant") and _exact(left, right)
 
 
-def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int) -> str:
+def words_of_samples(
+    role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int, mark: str = ""
+) -> str:  # fmt: skip
     """Say what changed most in a column by two samples with weights: missing values, the mean, or the share of a value.
 
-    min_count: values that are rarer in both samples are not named.
+    min_count: values that are rarer in both samples are not named. mark: follows numbers, where they are not those of all rows.
     """
     numbers = [numbers_of(each).astype(np.float64) if role == "number" else np.zeros(len(each)) for each in sides]
     gone = [each.is_null().to_numpy(zero_copy_only=False) | np.isnan(own) for each, own in zip(sides, numbers, strict=True)]
@@ -148,7 +150,7 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
         change = change_of_value(name, float(before[place]), float(after[place]))
         told.append((float(np.abs(after - before)[place]), change))
     largest, words = max(told)
-    return words if largest > 0 else _SAMPLED.get(role, "its values")
+    return words + mark if largest > 0 else _SAMPLED.get(role, "its values")
 
 
 def _weighted(shares: Floats, values: Floats) -> float:

@@ -24,6 +24,7 @@ from supersample.profile import ColumnProfile, Profile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
+from supersample.summary.change_words import IN_SAMPLES
 from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
@@ -61,7 +62,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0, level: float =
     known = measures_of(left, drained(left)), measures_of(right, drained(right))
     factors = _factors(*known), _factors(*known[::-1])
     alike = left.schema == right.schema and same_points(left.encoding, right.encoding)
-    apart = not (alike and same_maps(left.stream, right.stream))
+    apart, drawn = not (alike and same_maps(left.stream, right.stream)), frozenset[str]()
     if apart:
         left, right, notes, drawn = brought_together(left, right)
         factors = factors[0].of_sample(drawn), factors[1].of_sample(drawn)
@@ -83,7 +84,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0, level: float =
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    answers = _answers((left, right), of_all, (first, second), factors)
+    answers = _answers((left, right), of_all, (first, second), factors, drawn)
     pvalue, columns, pairs = _changes(answers, joint, at_least, level)
     unseen = _filled_later((left, right))
     rows = telling_rows(
@@ -155,18 +156,19 @@ class _Answers(NamedTuple):
 
 def _answers(
     states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream],
-    factors: tuple[Factors, Factors],
+    factors: tuple[Factors, Factors], drawn: Collection[str],
 ) -> _Answers:  # fmt: skip
     """Test each column by itself.
 
     of_all: the profiles of all rows, which put means and spreads into words where the states have profiles of samples.
+    drawn: the columns whose values the profiles of the states count in samples.
     """
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
     paired = PairScores(shares, list(roles.values()).count("category"))
-    counts = _counts(states, of_all, streams)
+    counts = _counts(states, of_all, streams, drawn)
     out = _Answers([], [], [], [], paired, ())
     dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
@@ -182,7 +184,7 @@ def _answers(
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
-        sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
+        sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest, counts.mark))
         sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
         in_tests = counts.factors(name, roles[name], columns, own, factors)
         out.names.append(name)
@@ -237,12 +239,15 @@ class _Counts(NamedTuple):
     """The counts that columns are tested by: of all rows, or of the samples where those do not count as they should.
 
     told: profiles of all rows, which put means and spreads into words; those that are tested where there are none. samples:
-    where the profiles are of the samples.
+    where the profiles are of the samples. drawn: columns whose values are counted in samples by profiles that are else of all
+    rows. mark: what says of numbers that they are those of samples, nothing where samples hold all rows.
     """
 
     profiles: tuple[Profile, Profile]
     told: tuple[Profile, Profile]
     samples: tuple[SampleCounts, SampleCounts] | None
+    drawn: Collection[str]
+    mark: str
 
     def of(self, name: str) -> tuple[ColumnProfile, ColumnProfile]:
         """Return the profiles of a column."""
@@ -267,11 +272,19 @@ class _Counts(NamedTuple):
         """Return the answers about a column; sampled: the one from its coordinates in the samples."""
         pair = self.of(name)
         told = self.told[0][name], self.told[1][name]
+        of_samples = self.samples is not None
         if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(pair, told, strict=True)):
-            told = pair  # the sides are not read as they were
+            told, of_samples = pair, True  # the sides are not read as they were
         if self.samples is not None and rarest > 1:  # no row is counted more often than this
             rarest *= max(each.most for each in self.samples)
-        return list(findings(*pair, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
+        found = findings(*pair, role, told=told, sampled=sampled, min_count=rarest, factors=factors)
+        return [self._marked(each, of_samples, name in self.drawn) for each in found]
+
+    def _marked(self, found: Finding, of_samples: bool, drawn: bool) -> Finding:
+        """Return an answer whose words say so where their numbers are those of samples; drawn: where shares of values are."""
+        shares = drawn and "%" in found.words and not found.words.startswith(("missing ", "unreadable "))
+        says = found.words and not found.words.endswith(self.mark)
+        return found._replace(words=found.words + self.mark) if says and (of_samples or shares) else found
 
     def effective(self, name: str, role: str, factors: Sequence[ColumnFactors]) -> tuple[float, float] | None:
         """Return as how many independent rows the values of each side count in counts; None if they are not counted."""
@@ -283,16 +296,19 @@ class _Counts(NamedTuple):
 
 
 def _counts(
-    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream]
-) -> _Counts:
+    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream],
+    drawn: Collection[str] = (),
+) -> _Counts:  # fmt: skip
     """Return the profiles of both sides, of the samples if rows have weights or lose them, or an earlier version kept none."""
     left, right = states
+    whole = all(len(each.background.rows) >= each.n_seen for each in streams)
+    mark = "" if whole else IN_SAMPLES
     if left.profile is not None and right.profile is not None and left.counts_alike and right.counts_alike:
         own = left.profile, right.profile
-        return _Counts(own, (of_all[0] or own[0], of_all[1] or own[1]), None)
+        return _Counts(own, (of_all[0] or own[0], of_all[1] or own[1]), None, drawn, mark)
     samples = sample_counts(left, streams[0]), sample_counts(right, streams[1])
-    drawn = samples[0].profile, samples[1].profile
-    return _Counts(drawn, drawn, samples)
+    counted = samples[0].profile, samples[1].profile
+    return _Counts(counted, counted, samples, drawn, mark)
 
 
 def _values_of(state: Running, held: Stream, name: str) -> pa.Array:

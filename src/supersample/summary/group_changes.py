@@ -1,4 +1,4 @@
-"""What changed in a column of more than 256 categories: by counts of groups of values, and bounds on the counts of single ones."""
+"""What changed in a column of more than 256 categories: by counts of groups of values, and bounds on those of single ones."""
 
 from typing import NamedTuple
 
@@ -43,8 +43,8 @@ def by_groups(left: ColumnProfile, right: ColumnProfile, role: str) -> bool:
 def change_of_groups(left: ColumnProfile, right: ColumnProfile, min_count: int, factors: Factors) -> GroupChange:
     """Test the values of a column by counts of groups, all together and the clearest one, each with half of the level.
 
-    The difference is that of a group, or of values that only one side has, or what is certain of a single value. min_count: values
-    that are rarer on both sides are not named.
+    The difference is that of a group, or of values that only one side has, or what is certain of a single value. min_count:
+    values that are rarer on both sides are not named.
     """
     counts = left.group_counts, right.group_counts
     assert counts[0] is not None and counts[1] is not None  # noqa: PT018
