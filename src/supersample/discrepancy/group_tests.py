@@ -12,7 +12,7 @@ from scipy import special
 from supersample._typing import Floats, Indices
 from supersample.discrepancy.count_tests import INDEPENDENT, Factors, compare_shares, compare_values
 
-__all__ = ["Groups", "compare_groups"]
+__all__ = ["Groups", "clearest_group", "compare_groups"]
 
 #: Rows that groups hold on average on the smaller side, at least; groups are joined two by two until they do.
 _ON_AVERAGE = 5.0
@@ -37,13 +37,11 @@ def compare_groups(left: Indices, right: Indices, factors: Factors = INDEPENDENT
 
     All together by Pearson's chi-squared; groups are joined until they hold 5 rows on average, so that few rows do not leave
     most of them to the rest. Many groups hide one that grows by itself, so the smallest p-value of a single group is returned
-    too, adjusted by Bonferroni's rule with weights: half of the level is shared equally, half by the groups' shares of all
-    rows, so that frequent values pay less for the many rare ones. The weights follow from the totals of both sides, and each
-    p-value holds given these, so that this is allowed.
+    too (`clearest_group`).
     """
     if min(int(left.sum()), int(right.sum())) == 0:
         return Groups(1.0, 1.0, 0)
-    one, place = _clearest(left, right, factors)
+    one, place = clearest_group(left, int(left.sum()), right, int(right.sum()), factors)
     return Groups(compare_values(*_joined(left, right, factors), factors), one, place)
 
 
@@ -55,27 +53,33 @@ def _joined(left: Indices, right: Indices, factors: Factors) -> tuple[Indices, I
     return left, right
 
 
-def _clearest(left: Indices, right: Indices, factors: Factors) -> tuple[float, int]:
-    """Return the smallest p-value of one group, adjusted, and its place."""
-    fewer = left / factors[0], right / factors[1]
-    sizes = float(fewer[0].sum()), float(fewer[1].sum())
-    totals = fewer[0] + fewer[1]
+def clearest_group(
+    left: Indices, n_left: int, right: Indices, n_right: int, factors: Factors = INDEPENDENT
+) -> tuple[float, int]:  # fmt: skip
+    """Test whether groups have the same shares of n_left and n_right rows; a row may be in several groups. O(groups).
+
+    Returns the smallest p-value, adjusted by Bonferroni's rule with weights, and its place. Half of the level is shared
+    equally, half by the rows of both sides in the groups, so that frequent values pay less for the many rare ones. The p-value
+    of a group holds given how many rows of both sides it has, and the weights follow from these, so that this is allowed.
+    """
     both = left + right
+    if min(n_left, n_right) == 0 or not both.any():
+        return 1.0, 0
+    fewer = left / factors[0], right / factors[1]
     weights = 0.5 / int(np.count_nonzero(both)) + 0.5 * both / int(both.sum())
-    approximate = np.where(totals > 0.0, _chi2(fewer, sizes, totals) - np.log(weights), np.inf)
+    approximate = np.where(both > 0, _log_chances(fewer, (n_left / factors[0], n_right / factors[1])) - np.log(weights), np.inf)
     chosen = np.argsort(np.round(approximate, 9), kind="stable")[:_EXACTLY]
-    counts = int(left.sum()), int(right.sum())
     found = [
-        (compare_shares(int(left[each]), counts[0], int(right[each]), counts[1], factors) / weights[each], int(each))
+        (compare_shares(int(left[each]), n_left, int(right[each]), n_right, factors) / weights[each], int(each))
         for each in chosen
     ]
     pvalue, place = min(found)
     return min(1.0, float(pvalue)), place
 
 
-def _chi2(counts: tuple[Floats, Floats], sizes: tuple[float, float], totals: Floats) -> Floats:
+def _log_chances(counts: tuple[Floats, Floats], sizes: tuple[float, float]) -> Floats:
     """Return the logarithm of the p-value of each group by chi-squared."""
-    rows = sizes[0] + sizes[1]
+    totals, rows = counts[0] + counts[1], sizes[0] + sizes[1]
     away = (counts[0] * sizes[1] - counts[1] * sizes[0]) ** 2
     variance = totals * (rows - totals) * (sizes[0] * sizes[1])
     return np.asarray(np.log(2.0) + special.log_ndtr(-np.sqrt(away * rows / np.maximum(variance, _TINY))))

@@ -71,7 +71,8 @@ class ColumnProfile:
     count: values that are there; missing: null or NaN; unreadable: text that the reading could not read. Rows are the sum.
     registers, frequent: of numbers, times, truth values and texts. numbers: of all of these but texts.
     lengths: of texts, in characters, and of lists of numbers. norms: Euclidean lengths of such lists, where finite.
-    groups: of categories of more than 256 values, how many fall into each group; None in profiles of earlier versions.
+    groups: of categories of more than 256 values, how many fall into each group; of free text, how many texts have a word of
+    each group. None in profiles of earlier versions.
     """
 
     name: str
@@ -179,6 +180,11 @@ class ColumnProfile:
         return groups.group_counts(self.frequent, self.groups)
 
     @property
+    def word_counts(self) -> Indices | None:
+        """How many texts have a word of each group, in all rows; None of other columns, or if it is not known."""
+        return self.groups if self.role == groups.WORDED else None
+
+    @property
     def top_error(self) -> int | None:
         """By how much counts of frequent values may be too low."""
         return None if self.frequent is None else self.frequent.lowered
@@ -221,7 +227,9 @@ class ColumnProfile:
         if self.registers is not None and self.frequent is not None:
             self.frequent.check(self.count)
             self._check_values(form, self.registers, self.frequent)
-        if self.groups is not None:
+        if self.groups is not None and self.role == groups.WORDED and form.family == "text":
+            groups.check_words(self.groups, self.count)
+        elif self.groups is not None:
             require(self.frequent is not None and self.role in groups.GROUPED, f"column {self.name!r} has groups of values")
             groups.check(self.groups, self.frequent or Frequent(), self.count)
         if self.numbers is not None:

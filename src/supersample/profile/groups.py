@@ -1,26 +1,33 @@
-"""Counts of the values of a category, in 1,024 groups by the last bits of their hashes.
+"""Counts by group of the values of a category, or of the texts with a word of each group: 1,024 by the last bits of a hash.
 
 Where a column has more than 256 different values, the counts of single values are bounds. Those of groups stay exact: they do
 not depend on the order of rows or on batches, and those of two data sets together are their sums. Nothing is learned, so that
 the groups of any two profiles are the same. Up to 256 different values nothing is kept: their counts are exact, and those of
 groups follow from them. So no row is missed when a column passes 256.
 
+Of free text, in which hardly a value occurs twice, the texts are counted that have a word of a group, each once in a group.
+
 HyperLogLog reads a hash from its first bit on, so that its registers and the groups go by different bits.
 """
 
 import numpy as np
+import pyarrow as pa
 
 from supersample._checks import require
-from supersample._hashing import Hashes
+from supersample._compiled import sketches
+from supersample._hashing import Hashes, hash_texts
 from supersample._typing import Indices
 from supersample.profile.frequent import Frequent
+from supersample.records.encoding.text import in_parts, words_of
 
-__all__ = ["GROUPED", "GROUPS", "add", "check", "group_counts", "group_of", "merge"]
+__all__ = ["GROUPED", "GROUPS", "WORDED", "add", "check", "check_words", "group_counts", "group_of", "merge", "with_words"]
 
 #: Groups of values: 8 kB a column. The number is part of the file format.
 GROUPS = 1024
 #: The roles of columns whose values are compared by their counts, however many there are.
 GROUPED = ("category", "constant")
+#: The role of columns whose texts are counted by their words.
+WORDED = "text"
 
 
 def group_of(hashes: Hashes) -> Indices:
@@ -43,12 +50,41 @@ def add(before: Frequent, groups: Indices | None, after: Frequent, hashes: Hashe
     return None if known is None else known + np.bincount(group_of(hashes), minlength=GROUPS)
 
 
+def with_words(texts: pa.Array, repeats: Indices | None) -> Indices:
+    """Return how many texts, none of them missing, have a word of each group; repeats: how often each one counts."""
+    counts = np.zeros(GROUPS, dtype=np.int64)
+    texts = texts.cast(pa.large_string())
+    for part in in_parts(texts):
+        words = words_of(_readable(texts.slice(part.start, part.stop - part.start)))
+        places = group_of(hash_texts(words.different))[words.places]
+        often = np.zeros(0, dtype=np.int64) if repeats is None else repeats[part]
+        sketches.count_owners(words.owners, places, often, np.full(GROUPS, -1, dtype=np.int64), counts)
+    return counts
+
+
+def _readable(texts: pa.Array) -> pa.Array:
+    """Return texts with bytes that are no UTF-8 replaced, as in values that are kept."""
+    try:
+        texts.validate(full=True)
+    except pa.ArrowInvalid:
+        texts = pa.array(
+            [each.decode("utf-8", "replace") for each in texts.cast(pa.large_binary()).to_pylist()], pa.large_string()
+        )
+    return texts
+
+
 def merge(
     left: tuple[Frequent, Indices | None], right: tuple[Frequent, Indices | None], both: Frequent
 ) -> Indices | None:  # fmt: skip
     """Return the groups that are kept of two data sets together, whose frequent values are `both`."""
     counts = group_counts(*left), group_counts(*right)
     return None if both.exact or counts[0] is None or counts[1] is None else counts[0] + counts[1]
+
+
+def check_words(groups: Indices, n_values: int) -> None:
+    """Refuse counts of texts by their words that this number of texts cannot have."""
+    possible = groups.shape == (GROUPS,) and int(groups.min()) >= 0 and int(groups.max()) <= n_values
+    require(possible and sum(groups.tolist()) >= n_values, "the counts of texts by their words are impossible")
 
 
 def check(groups: Indices, held: Frequent, n_values: int) -> None:

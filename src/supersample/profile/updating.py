@@ -81,6 +81,7 @@ def begin(plan: ColumnPlan) -> ColumnProfile:
         numbers=Numbers.none(plan.centre) if form.measured and shown else None,
         lengths=Lengths() if form.has_lengths else None,
         norms=Moments() if form.family == "vector" and shown else None,
+        groups=np.zeros(groups.GROUPS, dtype=np.int64) if form.family == "text" and plan.role == groups.WORDED else None,
     )
 
 
@@ -162,6 +163,8 @@ def merge(left: ColumnProfile, right: ColumnProfile) -> ColumnProfile:
 
 
 def _groups_of_both(left: ColumnProfile, right: ColumnProfile, values: Frequent | None) -> Indices | None:
+    if left.role == groups.WORDED:
+        return None if left.groups is None or right.groups is None else left.groups + right.groups
     if left.frequent is None or right.frequent is None or values is None or left.role not in groups.GROUPED:
         return None
     return groups.merge((left.frequent, left.groups), (right.frequent, right.groups), values)
@@ -207,6 +210,8 @@ def _with_values(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
         places, repeats = (places, None) if tally is None else tally
         if state.role in groups.GROUPED:
             grouped = groups.add(state.frequent, state.groups, held, values.hashes)
+        elif state.role == groups.WORDED and grouped is not None:
+            grouped = grouped + groups.with_words(_taken(column, places), repeats)
     if measured is not None and values.measured is not None:
         measured = numbers.add(measured, values.measured(places), repeats)
     registers = None if state.registers is None else distinct.add(state.registers, values.hashes[places])

@@ -20,21 +20,18 @@ from supersample.discrepancy.pair_tests import LEAST
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
-from supersample.profile import ColumnProfile, Profile
+from supersample.profile import Profile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
-from supersample.summary.change_words import IN_SAMPLES
-from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
+from supersample.summary.column_counts import column_counts
+from supersample.summary.column_tests import Finding, Verdict, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
-from supersample.summary.group_changes import by_groups
 from supersample.summary.notes import Note
 from supersample.summary.pair_scores import PairScores
-from supersample.summary.sample_counts import SampleCounts, sample_counts
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
-from supersample.summary.value_shares import n_counted
 
 __all__ = ["compare"]
 
@@ -168,7 +165,7 @@ def _answers(
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
     paired = PairScores(shares, list(roles.values()).count("category"))
-    counts = _counts(states, of_all, streams, drawn)
+    counts = column_counts(states, of_all, streams, drawn)
     out = _Answers([], [], [], [], paired, ())
     dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
@@ -189,7 +186,8 @@ def _answers(
         in_tests = counts.factors(name, roles[name], columns, own, factors)
         out.names.append(name)
         out.mmds.append((mmd, excess))
-        out.findings.append(counts.findings(name, roles[name], sampled, in_tests, rarest))
+        told = counts.findings(name, roles[name], sampled, in_tests, rarest)
+        out.findings.append(told + counts.of_words(name, columns, shares, in_tests, rarest))
         out.effective.append(counts.effective(name, roles[name], in_tests) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
         values = [_values_of(state, held, name) for state, held in zip(states, streams, strict=True)]
@@ -233,82 +231,6 @@ def _smaller(answers: _Answers, joint: TestResult, at_least: float, level: float
     columns = _changes(answers, joint, 0.0, level)[1] if at_least > 0.0 else ()
     below = [each for each in columns if each.pvalue <= level and each.difference < at_least]
     return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
-
-
-class _Counts(NamedTuple):
-    """The counts that columns are tested by: of all rows, or of the samples where those do not count as they should.
-
-    told: profiles of all rows, which put means and spreads into words; those that are tested where there are none. samples:
-    where the profiles are of the samples. drawn: columns whose values are counted in samples by profiles that are else of all
-    rows. mark: what says of numbers that they are those of samples, nothing where samples hold all rows.
-    """
-
-    profiles: tuple[Profile, Profile]
-    told: tuple[Profile, Profile]
-    samples: tuple[SampleCounts, SampleCounts] | None
-    drawn: Collection[str]
-    mark: str
-
-    def of(self, name: str) -> tuple[ColumnProfile, ColumnProfile]:
-        """Return the profiles of a column."""
-        return self.profiles[0][name], self.profiles[1][name]
-
-    def factors(
-        self, name: str, role: str, values: Sequence[pa.Array], own: Sequence[ColumnFactors], factors: Sequence[Factors]
-    ) -> list[ColumnFactors]:
-        """Return the factors of a column on both sides; own: those of all rows. values: of the rows of the samples."""
-        if self.samples is None:
-            return list(own)
-        # Of a few rows with weights, the variance may not show: both sides are taken to have that of the one that shows more.
-        designs = [side.designs(name, role, held) for side, held in zip(self.samples, values, strict=True)]
-        largest = [max(getattr(each, part) for each in designs) for part in ("values", "missing", "spread")]
-        out = []
-        for sample, side, each in zip(self.samples, factors, own, strict=True):
-            parts = zip(largest, (each.values, each.missing, each.spread), strict=True)
-            out.append(ColumnFactors(*(sample.variance * design * side.sampled(part) for design, part in parts)))
-        return out
-
-    def findings(self, name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors], rarest: int) -> list[Finding]:
-        """Return the answers about a column; sampled: the one from its coordinates in the samples."""
-        pair = self.of(name)
-        told = self.told[0][name], self.told[1][name]
-        of_samples = self.samples is not None
-        if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(pair, told, strict=True)):
-            told, of_samples = pair, True  # the sides are not read as they were
-        if self.samples is not None and rarest > 1:  # no row is counted more often than this
-            rarest *= max(each.most for each in self.samples)
-        found = findings(*pair, role, told=told, sampled=sampled, min_count=rarest, factors=factors)
-        return [self._marked(each, of_samples, name in self.drawn) for each in found]
-
-    def _marked(self, found: Finding, of_samples: bool, drawn: bool) -> Finding:
-        """Return an answer whose words say so where their numbers are those of samples; drawn: where shares of values are."""
-        shares = drawn and "%" in found.words and not found.words.startswith(("missing ", "unreadable "))
-        says = found.words and not found.words.endswith(self.mark)
-        return found._replace(words=found.words + self.mark) if says and (of_samples or shares) else found
-
-    def effective(self, name: str, role: str, factors: Sequence[ColumnFactors]) -> tuple[float, float] | None:
-        """Return as how many independent rows the values of each side count in counts; None if they are not counted."""
-        pair = self.of(name)
-        if not (by_counts(*pair, role) or by_groups(*pair, role)):
-            return None
-        left, right = (n_counted(each) / factor.values for each, factor in zip(pair, factors, strict=True))
-        return left, right
-
-
-def _counts(
-    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream],
-    drawn: Collection[str] = (),
-) -> _Counts:  # fmt: skip
-    """Return the profiles of both sides, of the samples if rows have weights or lose them, or an earlier version kept none."""
-    left, right = states
-    whole = all(len(each.background.rows) >= each.n_seen for each in streams)
-    mark = "" if whole else IN_SAMPLES
-    if left.profile is not None and right.profile is not None and left.counts_alike and right.counts_alike:
-        own = left.profile, right.profile
-        return _Counts(own, (of_all[0] or own[0], of_all[1] or own[1]), None, drawn, mark)
-    samples = sample_counts(left, streams[0]), sample_counts(right, streams[1])
-    counted = samples[0].profile, samples[1].profile
-    return _Counts(counted, counted, samples, drawn, mark)
 
 
 def _values_of(state: Running, held: Stream, name: str) -> pa.Array:

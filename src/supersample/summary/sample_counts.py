@@ -1,6 +1,5 @@
 """Counts of a background sample whose rows count by their shares: of rows with weights, profiles of all rows are of no use."""
 
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -87,7 +86,8 @@ def sample_counts(state: Running, held: Stream) -> SampleCounts:
     shares = held.background.shares()
     tested = {block.name for block in (*state.encoding.blocks, *state.encoding.aside)}
     tested |= {note.name for note in state.encoding.notes if note.kind == "constant"}
-    plans = [plan for plan in column_plans(state.encoding, state.schema) if plan.name in tested]
+    # Without their roles: groups of values are for all rows, and the design effect of a single group is not known.
+    plans = [plan._replace(role="any") for plan in column_plans(state.encoding, state.schema) if plan.name in tested]
     rows = state.kept.at(held.background.rows.positions).select([plan.name for plan in plans])
     times = 1 if np.ptp(shares) == 0 else _TIMES
     ends = np.floor(np.cumsum(shares) * times * shares.size + 0.5).astype(np.int64)
@@ -98,8 +98,6 @@ def sample_counts(state: Running, held: Stream) -> SampleCounts:
         for batch in rows.take(pa.array(places[start : start + _ROWS])).combine_chunks().to_batches():
             found = profiles.update(found, batch)
     found = _with_light_values(found, rows.filter(pa.array(repeats == 0)))
-    # Groups of values would be taken for those of all rows; more than 256 values of weighted rows are compared by their kernel.
-    found = Profile(tuple(replace(each, groups=None) for each in found.columns))
     return SampleCounts(found, shares, int(ends[-1]), int(repeats.max(initial=1)))
 
 

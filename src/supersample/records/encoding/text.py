@@ -1,9 +1,10 @@
 """Columns of free text: hashed words and character n-grams, nothing learned."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,12 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from supersample._hashing import hash_words
-from supersample._typing import Floats
+from supersample._typing import Floats, Indices
 from supersample.records.encoding.column_type import ColumnType, LeftOut, built_in
 from supersample.records.encoding.text_role import text_role
 from supersample.records.encoding.values import fill_by_value, is_text
 
-__all__ = ["Text", "text_vectors"]
+__all__ = ["Text", "Words", "in_parts", "text_vectors", "words_of"]
 
 #: Coordinates of a text: one for each bit of a hash.
 _WIDTH = 64
@@ -86,11 +87,8 @@ class Text(ColumnType):
 def text_vectors(texts: pa.Array) -> Floats:
     """Return the vectors of texts, n x 64."""
     out = np.zeros((len(texts), _WIDTH))
-    sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
-    parts = np.cumsum(sizes) // _BYTES
-    edges = np.flatnonzero(np.diff(parts, prepend=-1, append=parts[-1:] + 1)) if len(texts) else np.zeros(1, dtype=np.int64)
-    for start, stop in pairwise(edges):
-        out[start:stop] = _sums(texts.slice(start, stop - start))
+    for part in in_parts(texts):
+        out[part] = _sums(texts.slice(part.start, part.stop - part.start))
     # One coordinate after the other: each row's sum is then taken in the same order however many rows there are.
     squares = np.zeros(len(texts))
     for coordinate in out.T:
@@ -99,19 +97,42 @@ def text_vectors(texts: pa.Array) -> Floats:
     return out
 
 
-def _sums(texts: pa.Array) -> Floats:
-    """Return the weighted sums of the vectors of each text's words: whole numbers of steps, so exact."""
+class Words(NamedTuple):
+    """The words of some texts: each different one once, and for each word of the texts whose it is, and which."""
+
+    different: pa.Array
+    owners: Indices
+    places: Indices
+
+
+def in_parts(texts: pa.Array) -> Iterator[slice]:
+    """Yield the places of texts in parts that are taken apart at a time, so that long ones do not fill the memory."""
+    sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+    parts = np.cumsum(sizes) // _BYTES
+    edges = np.flatnonzero(np.diff(parts, prepend=-1, append=parts[-1:] + 1)) if len(texts) else np.zeros(1, dtype=np.int64)
+    for start, stop in pairwise(edges.tolist()):
+        yield slice(start, stop)
+
+
+def words_of(texts: pa.Array) -> Words:
+    """Return the words of texts, none of them missing, in small letters; a text without words has an empty one."""
     plain = pc.replace_substring_regex(pc.utf8_lower(texts), pattern=_BETWEEN, replacement=" ")
     lists = pc.split_pattern(pc.utf8_trim_whitespace(plain), pattern=" ")
     words = lists.flatten().dictionary_encode()
     owners = np.repeat(np.arange(len(texts)), pc.list_value_length(lists).to_numpy(zero_copy_only=False))
-    places = words.indices.to_numpy(zero_copy_only=False)
-    counts: Any = csr_array((np.ones(len(places)), (owners, places)), shape=(len(texts), len(words.dictionary)))
+    return Words(words.dictionary, owners, words.indices.to_numpy(zero_copy_only=False))
+
+
+def _sums(texts: pa.Array) -> Floats:
+    """Return the weighted sums of the vectors of each text's words: whole numbers of steps, so exact."""
+    words = words_of(texts)
+    entries = (np.ones(len(words.places)), (words.owners, words.places))
+    counts: Any = csr_array(entries, shape=(len(texts), len(words.different)))
     counts.sum_duplicates()
-    lengths = pc.utf8_length(words.dictionary).to_numpy(zero_copy_only=False)
+    lengths = pc.utf8_length(words.different).to_numpy(zero_copy_only=False)
     weights = np.minimum(lengths / _FULL_WORD, 1.0)
     counts.data = np.rint(np.sqrt(counts.data) * weights[counts.indices] / _WEIGHT_STEP)
-    return np.asarray(counts @ _word_vectors(words.dictionary.to_pylist()))
+    return np.asarray(counts @ _word_vectors(words.different.to_pylist()))
 
 
 def _word_vectors(words: list[str]) -> Floats:
