@@ -224,8 +224,8 @@ def test_a_word_in_few_texts_is_found_in_all_rows():
     def notes(seed, share):
         rng = np.random.default_rng(seed)
         words = np.array([f"word{place}" for place in range(900)])
-        texts = [" ".join(each) for each in words[(900 * rng.random((8_000, 9)) ** 3).astype(int)]]
-        new = rng.random(8_000) < share
+        texts = [" ".join(each) for each in words[(900 * rng.random((6_000, 6)) ** 3).astype(int)]]
+        new = rng.random(6_000) < share
         return pa.table({"note": [f"{text} refund" if more else text for text, more in zip(texts, new, strict=True)]})
 
     first = ss.summarize(notes(0, 0.0), 5, 0, types={"note": "text"}, random_state=0)
@@ -422,7 +422,7 @@ def test_one_value_among_many_counts_in_the_difference_and_is_named(turned):
 
 def test_a_range_in_the_middle_counts_in_full():
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(2, 8_000))
+    x = rng.normal(size=(2, 6_000))
     x[1] = np.where(np.abs(x[1]) < 0.5, np.sign(x[1]) * (1.0 + np.abs(x[1])), x[1])  # a hole, filled on both sides of it
     first = ss.summarize(pa.table({"x": x[0], "y": x[0][::-1]}), 10, 0, random_state=0)
     found = first.compare(ss.summarize(pa.table({"x": x[1], "y": x[0]}), like=first, random_state=1), at_least=0.3)

@@ -107,7 +107,7 @@ def test_long_texts_and_those_that_are_no_unicode_are_counted():
     long = "alpha beta " * 60_000
     broken = pa.array([b"\xff\xfe", b"alpha", b"beta \xff"]).cast(pa.string(), safe=False)
     texts = pa.chunked_array([pa.array([long, "beta", long]), broken]).combine_chunks()
-    found = with_words(texts, None)
+    found = with_words(texts)
     alpha, beta = group_of(hash_texts(pa.array(["alpha", "beta"]))).tolist()
     assert (found[alpha], found[beta]) == (3, 4)
 

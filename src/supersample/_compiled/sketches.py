@@ -100,15 +100,14 @@ def count_frequent(
 def count_owners(owners: Integers, groups: Integers, repeats: Integers, seen: Integers, counts: Integers) -> None:
     """Count the different owners of each group, each as often as it is repeated.
 
-    owners: in increasing order, beside the group of something that each has. repeats: of each owner; empty means once. seen: as
-    many places as there are groups, -1 before.
+    owners: in increasing order, beside the group of something that each has. seen: as many places as there are groups, -1
+    before.
     """
-    repeated = repeats.size > 0
     for i in range(owners.size):
         group = groups[i]
         if seen[group] != owners[i]:
             seen[group] = owners[i]
-            counts[group] += repeats[owners[i]] if repeated else np.int64(1)
+            counts[group] += repeats[owners[i]]
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)

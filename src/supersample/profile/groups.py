@@ -18,7 +18,7 @@ from supersample._compiled import sketches
 from supersample._hashing import Hashes, hash_texts
 from supersample._typing import Indices
 from supersample.profile.frequent import Frequent
-from supersample.records.encoding.text import in_parts, words_of
+from supersample.records.encoding.text import words_in_parts
 
 __all__ = ["GROUPED", "GROUPS", "WORDED", "add", "check", "check_words", "group_counts", "group_of", "merge", "with_words"]
 
@@ -28,6 +28,8 @@ GROUPS = 1024
 GROUPED = ("category", "constant")
 #: The role of columns whose texts are counted by their words.
 WORDED = "text"
+#: Texts that are taken apart at a time: as many as are encoded at a time, so that their words are found once.
+_ROWS = 4096
 
 
 def group_of(hashes: Hashes) -> Indices:
@@ -50,15 +52,16 @@ def add(before: Frequent, groups: Indices | None, after: Frequent, hashes: Hashe
     return None if known is None else known + np.bincount(group_of(hashes), minlength=GROUPS)
 
 
-def with_words(texts: pa.Array, repeats: Indices | None) -> Indices:
-    """Return how many texts, none of them missing, have a word of each group; repeats: how often each one counts."""
+def with_words(texts: pa.Array) -> Indices:
+    """Return how many texts, none of them missing, have a word of each group."""
     counts = np.zeros(GROUPS, dtype=np.int64)
-    texts = texts.cast(pa.large_string())
-    for part in in_parts(texts):
-        words = words_of(_readable(texts.slice(part.start, part.stop - part.start)))
-        places = group_of(hash_texts(words.different))[words.places]
-        often = np.zeros(0, dtype=np.int64) if repeats is None else repeats[part]
-        sketches.count_owners(words.owners, places, often, np.full(GROUPS, -1, dtype=np.int64), counts)
+    texts = _readable(texts.cast(pa.large_string()))
+    for start in range(0, len(texts), _ROWS):
+        codes = texts.slice(start, _ROWS).dictionary_encode()
+        repeats = np.bincount(codes.indices.to_numpy(), minlength=len(codes.dictionary)).astype(np.int64)
+        for part, words in words_in_parts(codes.dictionary):
+            groups = group_of(hash_texts(words.different))[words.places]
+            sketches.count_owners(words.owners, groups, repeats[part], np.full(GROUPS, -1, dtype=np.int64), counts)
     return counts
 
 

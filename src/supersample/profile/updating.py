@@ -211,7 +211,7 @@ def _with_values(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
         if state.role in groups.GROUPED:
             grouped = groups.add(state.frequent, state.groups, held, values.hashes)
         elif state.role == groups.WORDED and grouped is not None:
-            grouped = grouped + groups.with_words(_taken(column, places), repeats)
+            grouped = grouped + groups.with_words(column)
     if measured is not None and values.measured is not None:
         measured = numbers.add(measured, values.measured(places), repeats)
     registers = None if state.registers is None else distinct.add(state.registers, values.hashes[places])

@@ -14,7 +14,7 @@ from supersample.discrepancy.count_tests import Factors
 from supersample.discrepancy.group_tests import clearest_group
 from supersample.profile import ColumnProfile
 from supersample.profile.groups import group_of
-from supersample.records.encoding.text import in_parts, words_of
+from supersample.records.encoding.text import words_in_parts
 from supersample.summary.change_words import named, percents
 from supersample.summary.column_tests import Finding
 
@@ -70,8 +70,7 @@ def _words(texts: pa.Array, shares: Floats, group: int) -> list[tuple[str, float
     there = np.flatnonzero(texts.is_valid().to_numpy(zero_copy_only=False))
     texts = texts.take(pa.array(there)).cast(pa.large_string())
     out: list[tuple[str, float, int]] = []
-    for part in in_parts(texts):
-        words = words_of(texts.slice(part.start, part.stop - part.start))
+    for part, words in words_in_parts(texts):
         inside = np.flatnonzero(group_of(hash_texts(words.different)) == group)
         for place in inside.tolist():
             owners = np.unique(words.owners[words.places == place])
