@@ -1,12 +1,15 @@
 """One verdict, and what changed in each column, in words that are so."""
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import supersample as ss
+from supersample._hashing import hash_texts
+from supersample.summary.comparing import compare
 
 ROWS = 4_000
 
@@ -130,16 +133,127 @@ def test_rows_with_weights_are_compared_by_samples():
     assert re.fullmatch(r"mean -0\.00\d+ -> 0\.2\d+", found.columns[0].what)
 
 
-def test_more_values_than_are_counted_are_compared_by_samples():
-    def many(seed, share):
-        rng = np.random.default_rng(seed)
-        names = np.where(rng.random(ROWS) < share, "v0", rng.choice([f"v{place}" for place in range(600)], ROWS))
-        return pa.table({"many": names.astype(object), "x": rng.normal(size=ROWS)})
+def many(seed, share=0.0, rows=20_000, first=0, value="v0"):
+    """Six hundred values of about the same share, one of which grows, and a number."""
+    rng = np.random.default_rng(seed)
+    names = np.array([f"v{place}" for place in range(first, first + 600)], dtype=object)[rng.integers(0, 600, rows)]
+    names[rng.random(rows) < share] = value
+    return pa.table({"many": pa.array(names, pa.string()), "x": rng.normal(size=rows)})
 
-    first = ss.summarize(many(0, 0.0), 10, 0, types={"many": "category"}, random_state=0)
-    assert not first.compare(ss.summarize(many(1, 0.0), like=first, random_state=1)).rejects()
-    found = first.compare(ss.summarize(many(1, 0.2), like=first, random_state=1))
-    assert (found.changed, found.columns[0].what) == (("many",), "'v0' 0.3% -> 20.6%")
+
+MANY = {"types": {"many": "category"}}
+
+
+@pytest.fixture(scope="module")
+def first_of_many():
+    return ss.summarize(many(0), 10, 0, random_state=0, **MANY)
+
+
+def of_many(found):
+    return next(each for each in found.columns if each.name == "many")
+
+
+def test_one_of_many_values_that_grows_is_found_and_named_in_all_rows(first_of_many):
+    """In samples of 5,000 rows, .17% to 1.17% is found in one of six pairs."""
+    second = many(1, 0.01)
+    found = first_of_many.compare(ss.summarize(second, like=first_of_many, random_state=1))
+    back = ss.summarize(second, like=first_of_many, random_state=1).compare(first_of_many)
+    assert found.changed == ("many",)
+    assert found.pvalue == back.pvalue
+    column = of_many(found)
+    true = [np.mean(np.array(side["many"].to_pylist()) == "v0") for side in (many(0), second)]
+    told = re.fullmatch(r"'v0' at most (\d\.\d)% -> at least (\d\.\d)%", column.what)
+    most, least = (float(each) / 100 for each in told.groups())
+    assert true[0] < most + 0.0005 < least < true[1] + 0.0005
+    assert column.effective_rows == (20_000, 20_000)
+    assert column.difference == pytest.approx(true[1] - true[0], abs=0.002)
+    assert not found.columns[1].pvalue < 0.05
+
+
+def test_no_change_of_many_values_is_found(first_of_many):
+    found = first_of_many.compare(ss.summarize(many(2), like=first_of_many, random_state=1))
+    assert not found.rejects()
+
+
+def test_a_value_of_which_bounds_say_nothing_is_not_named(first_of_many):
+    """Its counts may be too low by 1 in 257 rows; that of its group is exact."""
+    second = many(3, 0.0035)
+    found = of_many(first_of_many.compare(ss.summarize(second, like=first_of_many, random_state=1)))
+    assert found.pvalue < 1e-3
+    told = re.fullmatch(r"some of its values together (\d\.\d)% -> (\d\.\d)%", found.what)
+    group = hash_texts(pa.array(["v0"]))[0] % 1024
+    inside = [np.mean(hash_texts(side["many"].combine_chunks()) % 1024 == group) for side in (many(0), second)]
+    assert [float(each) / 100 for each in told.groups()] == pytest.approx(inside, abs=0.0005)
+
+
+def test_many_values_that_are_all_new_are_said_to_be_on_one_side(first_of_many):
+    found = of_many(first_of_many.compare(ss.summarize(many(4, first=5_000), like=first_of_many, random_state=1)))
+    told = re.fullmatch(r"values that only one side has, in at least (\d+\.\d)% of its rows", found.what)
+    assert 20 < float(told[1]) <= 100
+    assert found.difference == pytest.approx(float(told[1]) / 100, abs=0.0005)
+
+
+def test_many_values_that_are_rarer_than_the_least_count_are_not_named():
+    first = ss.summarize(many(0), 10, 0, min_count=2_000, random_state=0, **MANY)
+    found = first.compare(ss.summarize(many(1, 0.05), like=first, random_state=1))
+    assert of_many(found).what.startswith("a rare value at most ")
+    assert "v0" not in str(found.to_dict())
+
+
+def test_many_values_of_summaries_made_apart_are_counted_in_all_rows(first_of_many):
+    other = ss.summarize(many(1, 0.01), 10, 0, random_state=3, **MANY)
+    found = first_of_many.compare(other)
+    assert found.changed == ("many",)
+    assert of_many(found).what.startswith("'v0' at most ")
+    assert "missing values, and categories, and other values of which there are up to 256, are counted" in str(found.notes[0])
+
+
+def test_many_values_of_an_earlier_version_are_compared_by_samples_which_is_said(first_of_many):
+    def earlier(summary):
+        state = summary._ready().settled
+        columns = tuple(replace(each, groups=None) for each in state.profile.columns)
+        return replace(state, profile=replace(state.profile, columns=columns))
+
+    second = ss.summarize(many(1, 0.1), like=first_of_many, random_state=1)
+    column = of_many(compare(earlier(first_of_many), earlier(second)))
+    assert re.fullmatch(r"'v0' 0\.[0-9]% -> (9|10|11)\.[0-9]% in the samples", column.what)
+    assert column.effective_rows[0] < 6_000
+
+
+def test_a_word_in_few_texts_is_found_in_all_rows():
+    def notes(seed, share):
+        rng = np.random.default_rng(seed)
+        words = np.array([f"word{place}" for place in range(900)])
+        texts = [" ".join(each) for each in words[(900 * rng.random((6_000, 6)) ** 3).astype(int)]]
+        new = rng.random(6_000) < share
+        return pa.table({"note": [f"{text} refund" if more else text for text, more in zip(texts, new, strict=True)]})
+
+    first = ss.summarize(notes(0, 0.0), 5, 0, types={"note": "text"}, random_state=0)
+    second, same = (ss.summarize(notes(seed, share), like=first, random_state=1) for seed, share in ((1, 0.01), (2, 0.0)))
+    found = first.compare(second)
+    assert found.changed == ("note",)
+    told = re.fullmatch(r"texts with 'refund' or other words of its group (\d\.\d)% -> (\d\.\d)%", found.columns[0].what)
+    words = [*(f"word{place}" for place in range(900)), "refund"]
+    groups = hash_texts(pa.array(words)) % 1024
+    group = {word for word, each in zip(words, groups, strict=True) if each == groups[-1]}
+    for said, side in zip(told.groups(), (notes(0, 0.0), notes(1, 0.01)), strict=True):
+        inside = [not group.isdisjoint(text.split()) for text in side["note"].to_pylist()]
+        assert float(said) / 100 == pytest.approx(np.mean(inside), abs=0.0005)
+    assert second.compare(first).pvalue == found.pvalue
+    assert not first.compare(same).rejects()
+
+
+@pytest.mark.parametrize("rows", [3_000, 9_000])
+def test_numbers_of_samples_are_said_to_be_so_unless_these_hold_all_rows(rows):
+    def weighted(seed, share):
+        rng = np.random.default_rng(seed)
+        kind = np.where(rng.random(rows) < share, "b", "a")
+        return pa.table({"kind": kind, "x": rng.normal(size=rows), "w": rng.gamma(2.0, size=rows)})
+
+    first = ss.summarize(weighted(0, 0.1), 10, 0, weight="w", random_state=0)
+    found = first.compare(ss.summarize(weighted(1, 0.3), like=first, random_state=1))
+    assert found.columns[0].what.endswith("% in the samples") == (rows > 6_000)
+    assert found.columns[0].what.startswith("'b' ")
 
 
 def test_a_few_numbers_are_told_value_by_value():
@@ -308,7 +422,7 @@ def test_one_value_among_many_counts_in_the_difference_and_is_named(turned):
 
 def test_a_range_in_the_middle_counts_in_full():
     rng = np.random.default_rng(0)
-    x = rng.normal(size=(2, 8_000))
+    x = rng.normal(size=(2, 6_000))
     x[1] = np.where(np.abs(x[1]) < 0.5, np.sign(x[1]) * (1.0 + np.abs(x[1])), x[1])  # a hole, filled on both sides of it
     first = ss.summarize(pa.table({"x": x[0], "y": x[0][::-1]}), 10, 0, random_state=0)
     found = first.compare(ss.summarize(pa.table({"x": x[1], "y": x[0]}), like=first, random_state=1), at_least=0.3)

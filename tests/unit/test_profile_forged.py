@@ -26,9 +26,12 @@ def genuine():
             "place": pa.array(list(rng.normal(size=(1_000, 3)))),
             "price": pa.array([k % 7 for k in range(1_000)], pa.decimal128(9, 0)),
             "raw": pa.array([b"x"] * 1_000),
+            "shop": [f"shop {k}" for k in rng.integers(0, 400, 1_000)],
+            "note": [f"parcel {k % 97} came" for k in range(1_000)],
         }
     )
-    empty = profile.init([ColumnPlan(field.name, field.type, "any", None, 0.25) for field in table.schema])
+    roles = {"shop": "category", "note": "text"}
+    empty = profile.init([ColumnPlan(each.name, each.type, roles.get(each.name, "any"), None, 0.25) for each in table.schema])
     return profile.update(empty, table.combine_chunks().to_batches()[0])
 
 
@@ -59,6 +62,10 @@ def with_moments(**changes):
 
 def with_buckets(**changes):
     return with_part("real", "numbers", histogram=replace(numbers().histogram, **changes))
+
+
+def groups(name):
+    return GENUINE[name].groups
 
 
 def held(name):
@@ -130,6 +137,14 @@ FORGED = {
     "lengths out of order": lambda: with_part("word", "lengths", shortest=4),
     "lengths that do not add up": lambda: with_part("word", "lengths", total=10_000),
     "lengths of no values": lambda: with_part("word", "lengths", shortest=None),
+    "groups of a column that has none": lambda: with_column("word", groups=groups("shop")),
+    "groups of exact counts": lambda: with_column("shop", frequent=held("word"), registers=GENUINE["word"].registers),
+    "groups of another number": lambda: with_column("shop", groups=groups("shop") + 1),
+    "too few groups": lambda: with_column("shop", groups=groups("shop")[1:]),
+    "a negative group": lambda: with_column("shop", groups=groups("shop") - np.eye(1024, dtype=np.int64)[0] * 1_001),
+    "groups of less than their values": lambda: with_column("shop", groups=np.roll(groups("shop"), 1)),
+    "more texts with a word than texts": lambda: with_column("note", groups=groups("note") * 2),
+    "fewer texts with a word than texts": lambda: with_column("note", groups=groups("note") * 0),
     "more norms than vectors": lambda: with_part("place", "norms", count=1_001),
 }
 

@@ -97,6 +97,20 @@ def count_frequent(
 
 
 @numba.njit(cache=True, nogil=True, fastmath=False)
+def count_owners(owners: Integers, groups: Integers, repeats: Integers, seen: Integers, counts: Integers) -> None:
+    """Count the different owners of each group, each as often as it is repeated.
+
+    owners: in increasing order, beside the group of something that each has. seen: as many places as there are groups, -1
+    before.
+    """
+    for i in range(owners.size):
+        group = groups[i]
+        if seen[group] != owners[i]:
+            seen[group] = owners[i]
+            counts[group] += repeats[owners[i]]
+
+
+@numba.njit(cache=True, nogil=True, fastmath=False)
 def _slot_of(key: np.int64, keys: Integers, counts: Integers) -> np.int64:
     """Return the slot of a bucket in an open table, or the free slot where it belongs; a free slot has a count of zero."""
     mask = keys.size - 1

@@ -9,9 +9,9 @@ import pyarrow as pa
 
 from supersample._checks import MOST, require
 from supersample._hashing import hash_words
-from supersample._stored import BYTES, INTEGER, TEXT, FieldKind, instance_of, optional, stored
-from supersample._typing import Bytes
-from supersample.profile import distinct, numbers
+from supersample._stored import BYTES, INDICES, INTEGER, TEXT, FieldKind, instance_of, optional, stored
+from supersample._typing import Bytes, Indices
+from supersample.profile import distinct, groups, numbers
 from supersample.profile.forms import Form, form_of
 from supersample.profile.frequent import COUNTERS, Frequent
 from supersample.profile.lengths import Lengths
@@ -59,7 +59,9 @@ _READING = FieldKind("a way to read text", lambda value: callable(getattr(value,
         "numbers": optional(instance_of(Numbers)),
         "lengths": optional(instance_of(Lengths)),
         "norms": optional(instance_of(Moments)),
+        "groups": optional(INDICES),
     },
+    later={"groups": None},
 )
 @dataclass(frozen=True)
 class ColumnProfile:
@@ -69,6 +71,8 @@ class ColumnProfile:
     count: values that are there; missing: null or NaN; unreadable: text that the reading could not read. Rows are the sum.
     registers, frequent: of numbers, times, truth values and texts. numbers: of all of these but texts.
     lengths: of texts, in characters, and of lists of numbers. norms: Euclidean lengths of such lists, where finite.
+    groups: of categories of more than 256 values, how many fall into each group; of free text, how many texts have a word of
+    each group. None in profiles of earlier versions.
     """
 
     name: str
@@ -84,6 +88,7 @@ class ColumnProfile:
     numbers: Numbers | None
     lengths: Lengths | None
     norms: Moments | None
+    groups: Indices | None = None
 
     @property
     def form(self) -> Form:
@@ -168,6 +173,18 @@ class ColumnProfile:
         return 0.0 if self.frequent.exact else self.numbers.histogram.error
 
     @property
+    def group_counts(self) -> Indices | None:
+        """How many values of a category fall into each group, in all rows; None of other columns, or if it is not known."""
+        if self.frequent is None or self.role not in groups.GROUPED:
+            return None
+        return groups.group_counts(self.frequent, self.groups)
+
+    @property
+    def word_counts(self) -> Indices | None:
+        """How many texts have a word of each group, in all rows; None of other columns, or if it is not known."""
+        return self.groups if self.role == groups.WORDED else None
+
+    @property
     def top_error(self) -> int | None:
         """By how much counts of frequent values may be too low."""
         return None if self.frequent is None else self.frequent.lowered
@@ -210,6 +227,11 @@ class ColumnProfile:
         if self.registers is not None and self.frequent is not None:
             self.frequent.check(self.count)
             self._check_values(form, self.registers, self.frequent)
+        if self.groups is not None and self.role == groups.WORDED and form.family == "text":
+            groups.check_words(self.groups, self.count)
+        elif self.groups is not None:
+            require(self.frequent is not None and self.role in groups.GROUPED, f"column {self.name!r} has groups of values")
+            groups.check(self.groups, self.frequent or Frequent(), self.count)
         if self.numbers is not None:
             self.numbers.check(form, self.count)
         if self.lengths is not None:

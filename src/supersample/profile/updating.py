@@ -15,7 +15,7 @@ from supersample._compiled import exact
 from supersample._hashing import Hashes, hash_texts, hash_words
 from supersample._typing import Floats, Indices
 from supersample.errors import InputError, MismatchError
-from supersample.profile import distinct, frequent, lengths, moments, numbers
+from supersample.profile import distinct, frequent, groups, lengths, moments, numbers
 from supersample.profile.column import ColumnProfile, Reads
 from supersample.profile.forms import Form, form_of
 from supersample.profile.frequent import Frequent, Value, shortened
@@ -81,6 +81,7 @@ def begin(plan: ColumnPlan) -> ColumnProfile:
         numbers=Numbers.none(plan.centre) if form.measured and shown else None,
         lengths=Lengths() if form.has_lengths else None,
         norms=Moments() if form.family == "vector" and shown else None,
+        groups=np.zeros(groups.GROUPS, dtype=np.int64) if form.family == "text" and plan.role == groups.WORDED else None,
     )
 
 
@@ -146,17 +147,27 @@ def _read(state: ColumnProfile, column: pa.Array) -> pa.Array:
 def merge(left: ColumnProfile, right: ColumnProfile) -> ColumnProfile:
     """Return the profile of both data sets together; the order of the two does not matter."""
     _require_alike(left, right)
+    values = _both(frequent.merge, left.frequent, right.frequent)
     return replace(
         left,
         count=left.count + right.count,
         missing=left.missing + right.missing,
         unreadable=left.unreadable + right.unreadable,
         registers=_both(np.maximum, left.registers, right.registers),
-        frequent=_both(frequent.merge, left.frequent, right.frequent),
+        frequent=values,
         numbers=_both(numbers.merge, left.numbers, right.numbers),
         lengths=_both(lengths.merge, left.lengths, right.lengths),
         norms=_both(moments.merge, left.norms, right.norms),
+        groups=_groups_of_both(left, right, values),
     )
+
+
+def _groups_of_both(left: ColumnProfile, right: ColumnProfile, values: Frequent | None) -> Indices | None:
+    if left.role == groups.WORDED:
+        return None if left.groups is None or right.groups is None else left.groups + right.groups
+    if left.frequent is None or right.frequent is None or values is None or left.role not in groups.GROUPED:
+        return None
+    return groups.merge((left.frequent, left.groups), (right.frequent, right.groups), values)
 
 
 def _both(join: Callable[[Any, Any], Any], left: Any, right: Any) -> Any:
@@ -191,16 +202,20 @@ def _with_values(state: ColumnProfile, column: pa.Array) -> ColumnProfile:
     Where they are few different ones, everything but their number is computed from one of each.
     """
     values = _VALUES[state.form.family](state.form, column)
-    held, measured = state.frequent, state.numbers
+    held, measured, grouped = state.frequent, state.numbers, state.groups
     places: Indices | slice = slice(None)
     repeats = None
-    if held is not None:
-        held, tally = frequent.add(held, values.hashes, values.kept)
+    if state.frequent is not None:
+        held, tally = frequent.add(state.frequent, values.hashes, values.kept)
         places, repeats = (places, None) if tally is None else tally
+        if state.role in groups.GROUPED:
+            grouped = groups.add(state.frequent, state.groups, held, values.hashes)
+        elif state.role == groups.WORDED and grouped is not None:
+            grouped = grouped + groups.with_words(column)
     if measured is not None and values.measured is not None:
         measured = numbers.add(measured, values.measured(places), repeats)
     registers = None if state.registers is None else distinct.add(state.registers, values.hashes[places])
-    return replace(state, registers=registers, frequent=held, numbers=measured)
+    return replace(state, registers=registers, frequent=held, numbers=measured, groups=grouped)
 
 
 def _whole_values(form: Form, column: pa.Array) -> _Values:

@@ -22,6 +22,7 @@ from supersample.embedding.moments import scale_weights
 from supersample.errors import InputError, MismatchError
 from supersample.kernels import Gaussian, Kernel
 from supersample.profile import ColumnPlan, ColumnProfile, Profile
+from supersample.profile.groups import GROUPED
 from supersample.records.encoding import ColumnNote, ColumnOptions, Encoding, learn
 from supersample.records.encoding.cycle import Cycle
 from supersample.selection.stream.background import Background, Timed
@@ -212,11 +213,19 @@ def _comparable(
     if left is None or right is None or (left.values, left.reading) != (right.values, right.reading):
         return drawn_left, drawn_right
     exact = all(each.frequent is not None and each.frequent.exact for each in (left, right))
-    if left.numbers is None or exact or left.centre == right.centre:
+    grouped = left.group_counts is not None and right.group_counts is not None
+    if left.numbers is None or exact or grouped or left.centre == right.centre:
         return left, right
     pairs = ((left, drawn_left), (right, drawn_right))
     both = [replace(each, numbers=drawn.numbers, frequent=drawn.frequent, registers=drawn.registers) for each, drawn in pairs]
     return both[0], both[1]
+
+
+def _counted(sides: tuple[Side, Side]) -> str:
+    """Say which values are counted in all rows: those of categories too, unless a side was made by an earlier version."""
+    columns = [each for side in sides if side.state.profile is not None for each in side.state.profile.columns]
+    many = any(each.frequent is not None and each.role in GROUPED and each.group_counts is None for each in columns)
+    return "values of which there are up to 256" if many else "categories, and other values of which there are up to 256"
 
 
 def _said(sides: tuple[Side, Side]) -> Note:
@@ -229,7 +238,7 @@ def _said(sides: tuple[Side, Side]) -> Note:
     if all(size >= each.held.n_seen for size, each in zip(sizes, sides, strict=True)):
         return Note(APART, None, f"{why}; nothing is lost, since both keep all their rows")
     weighed = not all(each.state.counts_alike for each in sides)
-    counted = "" if weighed else "; missing values, and values of which there are up to 256, are counted in all rows"
+    counted = "" if weighed else f"; missing values, and {_counted(sides)}, are counted in all rows"
     what = "everything is" if weighed else "numbers, texts, pairs of columns and all columns jointly are"
     return Note(
         APART,

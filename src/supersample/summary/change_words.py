@@ -5,10 +5,12 @@ from collections.abc import Sequence
 
 from supersample._text import amount
 
-__all__ = ["bounded", "change_of_value", "named", "pair", "percent", "percents", "short"]
+__all__ = ["IN_SAMPLES", "bounded", "change_of_value", "named", "pair", "percent", "percents", "short"]
 
 #: Characters of a value that are shown.
 _LONGEST = 40
+#: What follows numbers that are those of samples, not of all rows.
+IN_SAMPLES = " in the samples"
 
 
 def named(value: str, *, quoted: bool) -> str:

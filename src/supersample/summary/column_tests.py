@@ -19,6 +19,7 @@ from supersample.profile.numbers import value_counts
 from supersample.records.encoding.values import coded, numbers_of
 from supersample.summary.change_words import change_of_value, named, pair, percents, short
 from supersample.summary.depending import ColumnFactors
+from supersample.summary.group_changes import by_groups, change_of_groups
 from supersample.summary.value_shares import change_of_one_value, replaced_share
 
 __all__ = ["Finding", "Verdict", "by_counts", "findings", "verdict_of", "words_of_samples"]
@@ -99,7 +100,9 @@ def findings(
             pvalue = compare_shares(counts[0], left.rows, counts[1], right.rows, absent)
             yield Finding(pvalue, _REST, abs(shares[1] - shares[0]), f"{kind} {percents(*shares)}")
     if not by_counts(left, right, role):
-        yield sampled._replace(weight=_LOCATION)
+        grouped = by_groups(left, right, role)
+        of_all = change_of_groups(left, right, min_count, values) if grouped else sampled
+        yield Finding(of_all.pvalue, _LOCATION, of_all.difference, of_all.words)
     elif role == "number" and _few(left, right):
         yield _of_values(left, right, min_count, values)
         yield from (each for each in _of_numbers(left, right, told, min_count, values, spreads) if each.weight == _LOCATION)
@@ -117,10 +120,12 @@ def by_counts(left: ColumnProfile, right: ColumnProfile, role: str) -> bool:
     return role in ("category", "boolean", "constant") and _exact(left, right)
 
 
-def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int) -> str:
+def words_of_samples(
+    role: str, sides: Sequence[pa.Array], shares: Sequence[Floats], min_count: int, mark: str = ""
+) -> str:  # fmt: skip
     """Say what changed most in a column by two samples with weights: missing values, the mean, or the share of a value.
 
-    min_count: values that are rarer in both samples are not named.
+    min_count: values that are rarer in both samples are not named. mark: follows numbers, where they are not those of all rows.
     """
     numbers = [numbers_of(each).astype(np.float64) if role == "number" else np.zeros(len(each)) for each in sides]
     gone = [each.is_null().to_numpy(zero_copy_only=False) | np.isnan(own) for each, own in zip(sides, numbers, strict=True)]
@@ -145,7 +150,7 @@ def words_of_samples(role: str, sides: Sequence[pa.Array], shares: Sequence[Floa
         change = change_of_value(name, float(before[place]), float(after[place]))
         told.append((float(np.abs(after - before)[place]), change))
     largest, words = max(told)
-    return words if largest > 0 else _SAMPLED.get(role, "its values")
+    return words + mark if largest > 0 else _SAMPLED.get(role, "its values")
 
 
 def _weighted(shares: Floats, values: Floats) -> float:

@@ -20,20 +20,19 @@ from supersample.discrepancy.pair_tests import LEAST
 from supersample.discrepancy.result import TestResult
 from supersample.features import Fourier
 from supersample.kernels import Gaussian
-from supersample.profile import ColumnProfile, Profile
+from supersample.profile import Profile
 from supersample.records.encoding import same_points
 from supersample.selection.stream.lifecycle import Stream
 from supersample.summary.apart import brought_together
 from supersample.summary.bad_cells import brought_to_text
-from supersample.summary.column_tests import Finding, Verdict, by_counts, findings, verdict_of, words_of_samples
+from supersample.summary.column_counts import column_counts
+from supersample.summary.column_tests import Finding, Verdict, verdict_of, words_of_samples
 from supersample.summary.comparison import LEVEL, ColumnChange, Comparison, PairChange, nothing_found
 from supersample.summary.depending import ColumnFactors, Factors, Measures, drained, factors_of, measures_of, shaped
 from supersample.summary.notes import Note
 from supersample.summary.pair_scores import PairScores
-from supersample.summary.sample_counts import SampleCounts, sample_counts
 from supersample.summary.state import Running, same_maps
 from supersample.summary.telling_rows import Group, Shown, telling_rows
-from supersample.summary.value_shares import n_counted
 
 __all__ = ["compare"]
 
@@ -63,7 +62,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0, level: float =
     known = measures_of(left, drained(left)), measures_of(right, drained(right))
     factors = _factors(*known), _factors(*known[::-1])
     alike = left.schema == right.schema and same_points(left.encoding, right.encoding)
-    apart = not (alike and same_maps(left.stream, right.stream))
+    apart, drawn = not (alike and same_maps(left.stream, right.stream)), frozenset[str]()
     if apart:
         left, right, notes, drawn = brought_together(left, right)
         factors = factors[0].of_sample(drawn), factors[1].of_sample(drawn)
@@ -85,7 +84,7 @@ def compare(left: Running, right: Running, at_least: float = 0.0, level: float =
         n_features=first.fixed_plan.feature_map.n_features,
         null_quantiles=test.null_quantiles(),
     )
-    answers = _answers((left, right), of_all, (first, second), factors)
+    answers = _answers((left, right), of_all, (first, second), factors, drawn)
     pvalue, columns, pairs = _changes(answers, joint, at_least, level)
     unseen = _filled_later((left, right))
     rows = telling_rows(
@@ -157,18 +156,19 @@ class _Answers(NamedTuple):
 
 def _answers(
     states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream],
-    factors: tuple[Factors, Factors],
+    factors: tuple[Factors, Factors], drawn: Collection[str],
 ) -> _Answers:  # fmt: skip
     """Test each column by itself.
 
     of_all: the profiles of all rows, which put means and spreads into words where the states have profiles of samples.
+    drawn: the columns whose values the profiles of the states count in samples.
     """
     shares = [each.background.shares() for each in streams]
     roles = {note.name: note.kind for note in states[0].encoding.notes}
     in_kernel = states[0].encoding.groups()
     rarest = max(each.request.options.min_count for each in states)
     paired = PairScores(shares, list(roles.values()).count("category"))
-    counts = _counts(states, of_all, streams)
+    counts = column_counts(states, of_all, streams, drawn)
     out = _Answers([], [], [], [], paired, ())
     dependent = []
     blocks = (_blocks(state, held) for state, held in zip(states, streams, strict=True))
@@ -184,12 +184,13 @@ def _answers(
         of_samples = [each.sampled(mean.largest) for each, mean in zip(factors, own, strict=True)]
         dependent += [name] if name in in_kernel and _depends(name, states, own) else []
         mmd, pvalue, excess = _column_test([mine, theirs], shares, of_samples)
-        sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest))
+        sampled = Finding(pvalue, 1.0, mmd, words_of_samples(roles[name], columns, shares, rarest, counts.mark))
         sizes = [1.0 / float(share @ share) / factor for share, factor in zip(shares, of_samples, strict=True)]
         in_tests = counts.factors(name, roles[name], columns, own, factors)
         out.names.append(name)
         out.mmds.append((mmd, excess))
-        out.findings.append(counts.findings(name, roles[name], sampled, in_tests, rarest))
+        told = counts.findings(name, roles[name], sampled, in_tests, rarest)
+        out.findings.append(told + counts.of_words(name, columns, shares, in_tests, rarest))
         out.effective.append(counts.effective(name, roles[name], in_tests) or (sizes[0], sizes[1]))
     for name in _filled_later(states):
         values = [_values_of(state, held, name) for state, held in zip(states, streams, strict=True)]
@@ -233,68 +234,6 @@ def _smaller(answers: _Answers, joint: TestResult, at_least: float, level: float
     columns = _changes(answers, joint, 0.0, level)[1] if at_least > 0.0 else ()
     below = [each for each in columns if each.pvalue <= level and each.difference < at_least]
     return tuple(each.name for each in sorted(below, key=lambda each: -each.difference))
-
-
-class _Counts(NamedTuple):
-    """The counts that columns are tested by: of all rows, or of the samples where those do not count as they should.
-
-    told: profiles of all rows, which put means and spreads into words; those that are tested where there are none. samples:
-    where the profiles are of the samples.
-    """
-
-    profiles: tuple[Profile, Profile]
-    told: tuple[Profile, Profile]
-    samples: tuple[SampleCounts, SampleCounts] | None
-
-    def of(self, name: str) -> tuple[ColumnProfile, ColumnProfile]:
-        """Return the profiles of a column."""
-        return self.profiles[0][name], self.profiles[1][name]
-
-    def factors(
-        self, name: str, role: str, values: Sequence[pa.Array], own: Sequence[ColumnFactors], factors: Sequence[Factors]
-    ) -> list[ColumnFactors]:
-        """Return the factors of a column on both sides; own: those of all rows. values: of the rows of the samples."""
-        if self.samples is None:
-            return list(own)
-        # Of a few rows with weights, the variance may not show: both sides are taken to have that of the one that shows more.
-        designs = [side.designs(name, role, held) for side, held in zip(self.samples, values, strict=True)]
-        largest = [max(getattr(each, part) for each in designs) for part in ("values", "missing", "spread")]
-        out = []
-        for sample, side, each in zip(self.samples, factors, own, strict=True):
-            parts = zip(largest, (each.values, each.missing, each.spread), strict=True)
-            out.append(ColumnFactors(*(sample.variance * design * side.sampled(part) for design, part in parts)))
-        return out
-
-    def findings(self, name: str, role: str, sampled: Finding, factors: Sequence[ColumnFactors], rarest: int) -> list[Finding]:
-        """Return the answers about a column; sampled: the one from its coordinates in the samples."""
-        pair = self.of(name)
-        told = self.told[0][name], self.told[1][name]
-        if any((each.values, each.reading) != (whole.values, whole.reading) for each, whole in zip(pair, told, strict=True)):
-            told = pair  # the sides are not read as they were
-        if self.samples is not None and rarest > 1:  # no row is counted more often than this
-            rarest *= max(each.most for each in self.samples)
-        return list(findings(*pair, role, told=told, sampled=sampled, min_count=rarest, factors=factors))
-
-    def effective(self, name: str, role: str, factors: Sequence[ColumnFactors]) -> tuple[float, float] | None:
-        """Return as how many independent rows the values of each side count in counts; None if they are not counted."""
-        pair = self.of(name)
-        if not by_counts(*pair, role):
-            return None
-        left, right = (n_counted(each) / factor.values for each, factor in zip(pair, factors, strict=True))
-        return left, right
-
-
-def _counts(
-    states: tuple[Running, Running], of_all: tuple[Profile | None, Profile | None], streams: tuple[Stream, Stream]
-) -> _Counts:
-    """Return the profiles of both sides, of the samples if rows have weights or lose them, or an earlier version kept none."""
-    left, right = states
-    if left.profile is not None and right.profile is not None and left.counts_alike and right.counts_alike:
-        own = left.profile, right.profile
-        return _Counts(own, (of_all[0] or own[0], of_all[1] or own[1]), None)
-    samples = sample_counts(left, streams[0]), sample_counts(right, streams[1])
-    drawn = samples[0].profile, samples[1].profile
-    return _Counts(drawn, drawn, samples)
 
 
 def _values_of(state: Running, held: Stream, name: str) -> pa.Array:

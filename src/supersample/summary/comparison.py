@@ -42,10 +42,12 @@ class ColumnChange:
     mmd, share: its MMD between the background samples, and its part of the MMD^2 of all columns, both beyond chance.
     pvalue: of all its tests together, adjusted for the number of columns and the joint test.
     difference: the largest difference of two shares: of a value, of a range of numbers, of missing values, or of all values
-    that only one side has; the MMD where values are not counted (text, vectors, more than 256 categories). Of more than 256
-    numbers it is the least that the counts allow.
+    that only one side has; of more than 256 categories, of a group of them, and of text, of the texts with a word of a group.
+    The MMD where values are not counted (vectors), and of text if it is larger. Of more than 256 numbers it is the least that
+    the counts allow.
     what: the clearest change in words, such as "missing 1.0% -> 5.1%", be it chance or not, and others that are none at the
-    level of the comparison; "no difference found" if the p-value is 1.
+    level of the comparison; "no difference found" if the p-value is 1. It ends in "in the samples" where its numbers are not
+    those of all rows.
     effective_rows: as how many independent rows the values of each side count in its tests (of missing values and of spread it
     may be others); None if values are not tested.
     """

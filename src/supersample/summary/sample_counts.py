@@ -86,7 +86,8 @@ def sample_counts(state: Running, held: Stream) -> SampleCounts:
     shares = held.background.shares()
     tested = {block.name for block in (*state.encoding.blocks, *state.encoding.aside)}
     tested |= {note.name for note in state.encoding.notes if note.kind == "constant"}
-    plans = [plan for plan in column_plans(state.encoding, state.schema) if plan.name in tested]
+    # Without their roles: groups of values are for all rows, and the design effect of a single group is not known.
+    plans = [plan._replace(role="any") for plan in column_plans(state.encoding, state.schema) if plan.name in tested]
     rows = state.kept.at(held.background.rows.positions).select([plan.name for plan in plans])
     times = 1 if np.ptp(shares) == 0 else _TIMES
     ends = np.floor(np.cumsum(shares) * times * shares.size + 0.5).astype(np.int64)

@@ -1,9 +1,10 @@
 """Columns of free text: hashed words and character n-grams, nothing learned."""
 
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -12,12 +13,12 @@ import pyarrow.compute as pc
 from scipy.sparse import csr_array
 
 from supersample._hashing import hash_words
-from supersample._typing import Floats
+from supersample._typing import Floats, Indices
 from supersample.records.encoding.column_type import ColumnType, LeftOut, built_in
 from supersample.records.encoding.text_role import text_role
 from supersample.records.encoding.values import fill_by_value, is_text
 
-__all__ = ["Text", "text_vectors"]
+__all__ = ["Text", "Words", "text_vectors", "words_in_parts", "words_of"]
 
 #: Coordinates of a text: one for each bit of a hash.
 _WIDTH = 64
@@ -37,6 +38,9 @@ _WORD_SEED, _PART_SEED = 0x9E3779B97F4A7C15, 0xD1B54A32D192ED03
 #: Vectors of words that were met, and how many at most: they take 20 MB.
 _met: dict[str, Floats] = {}
 _MOST_MET = 1 << 15
+#: Texts that were taken apart last, with their words, and of how many blocks: those of a batch as it is read, some 5 MB.
+_lately: tuple[tuple[pa.Array, tuple[tuple[slice, "Words"], ...]], ...] = ()
+_BLOCKS_KEPT = 4
 
 
 @built_in("text", "Text")
@@ -86,11 +90,8 @@ class Text(ColumnType):
 def text_vectors(texts: pa.Array) -> Floats:
     """Return the vectors of texts, n x 64."""
     out = np.zeros((len(texts), _WIDTH))
-    sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
-    parts = np.cumsum(sizes) // _BYTES
-    edges = np.flatnonzero(np.diff(parts, prepend=-1, append=parts[-1:] + 1)) if len(texts) else np.zeros(1, dtype=np.int64)
-    for start, stop in pairwise(edges):
-        out[start:stop] = _sums(texts.slice(start, stop - start))
+    for part, words in words_in_parts(texts):
+        out[part] = _sums(words)
     # One coordinate after the other: each row's sum is then taken in the same order however many rows there are.
     squares = np.zeros(len(texts))
     for coordinate in out.T:
@@ -99,19 +100,59 @@ def text_vectors(texts: pa.Array) -> Floats:
     return out
 
 
-def _sums(texts: pa.Array) -> Floats:
-    """Return the weighted sums of the vectors of each text's words: whole numbers of steps, so exact."""
+class Words(NamedTuple):
+    """The words of some texts: each different one once, and for each word of the texts whose it is, and which."""
+
+    n_texts: int
+    different: pa.Array
+    owners: Indices
+    places: Indices
+
+
+def words_in_parts(texts: pa.Array) -> Iterable[tuple[slice, Words]]:
+    """Return the words of texts in large strings, none of them missing, with the places of the texts, a part at a time.
+
+    The words of the last blocks are kept, unless they are long: the encoding and the profile of a column ask for the same ones.
+    """
+    global _lately
+    for known, words in _lately:
+        if known.equals(texts):
+            return words
+    found = ((part, words_of(texts.slice(part.start, part.stop - part.start))) for part in _parts(texts))
+    if texts.get_total_buffer_size() > _BYTES:
+        return found
+    kept = tuple(found)
+    _lately = (*_lately[1 - _BLOCKS_KEPT :], (texts, kept))
+    return kept
+
+
+def _parts(texts: pa.Array) -> Iterator[slice]:
+    """Yield the places of texts in parts that are taken apart at a time, so that long ones do not fill the memory."""
+    sizes = pc.binary_length(texts).to_numpy(zero_copy_only=False)
+    parts = np.cumsum(sizes) // _BYTES
+    edges = np.flatnonzero(np.diff(parts, prepend=-1, append=parts[-1:] + 1)) if len(texts) else np.zeros(1, dtype=np.int64)
+    for start, stop in pairwise(edges.tolist()):
+        yield slice(start, stop)
+
+
+def words_of(texts: pa.Array) -> Words:
+    """Return the words of texts, none of them missing, in small letters; a text without words has an empty one."""
     plain = pc.replace_substring_regex(pc.utf8_lower(texts), pattern=_BETWEEN, replacement=" ")
     lists = pc.split_pattern(pc.utf8_trim_whitespace(plain), pattern=" ")
     words = lists.flatten().dictionary_encode()
     owners = np.repeat(np.arange(len(texts)), pc.list_value_length(lists).to_numpy(zero_copy_only=False))
-    places = words.indices.to_numpy(zero_copy_only=False)
-    counts: Any = csr_array((np.ones(len(places)), (owners, places)), shape=(len(texts), len(words.dictionary)))
+    return Words(len(texts), words.dictionary, owners, words.indices.to_numpy(zero_copy_only=False))
+
+
+def _sums(words: Words) -> Floats:
+    """Return the weighted sums of the vectors of each text's words: whole numbers of steps, so exact."""
+    entries = (np.ones(len(words.places)), (words.owners, words.places))
+    counts: Any = csr_array(entries, shape=(words.n_texts, len(words.different)))
     counts.sum_duplicates()
-    lengths = pc.utf8_length(words.dictionary).to_numpy(zero_copy_only=False)
+    lengths = pc.utf8_length(words.different).to_numpy(zero_copy_only=False)
     weights = np.minimum(lengths / _FULL_WORD, 1.0)
     counts.data = np.rint(np.sqrt(counts.data) * weights[counts.indices] / _WEIGHT_STEP)
-    return np.asarray(counts @ _word_vectors(words.dictionary.to_pylist()))
+    return np.asarray(counts @ _word_vectors(words.different.to_pylist()))
 
 
 def _word_vectors(words: list[str]) -> Floats:
