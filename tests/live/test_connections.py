@@ -86,8 +86,13 @@ def unhurried(tmp_path_factory):
 @pytest.mark.parametrize("at_once", [True, False])
 @pytest.mark.parametrize(
     ("method", "path", "status"),
-    [("POST", "/streams/rides/rows", 400), ("POST", "/streams/none/nothing", 404), ("GET", "/health", 200), ("GET", "/events", 200)],
-)  # fmt: skip
+    [
+        ("POST", "/streams/rides/rows", 400),
+        ("POST", "/streams/none/nothing", 404),
+        ("GET", "/health", 200),
+        ("GET", "/events", 200),
+    ],
+)
 def test_what_is_no_http_is_answered_once_and_prints_nothing(unhurried, caplog, capfd, method, path, status, at_once):
     """It comes with the request, before the application answers, or behind it: without an answer, with one, in one."""
     bad = b"zzz\r\nabc"

@@ -90,6 +90,7 @@ def test_a_line_of_ndjson_may_lack_what_others_have(client):
         (b"1", {"Content-Type": "application/json"}, 422, "one JSON object a line, got something else"),
         (b'"x"', {"Content-Type": "application/json"}, 422, "one JSON object a line, got something else"),
         (b"[null]", {"Content-Type": "application/json"}, 422, "one JSON object a line, got a JSON array"),
+        (b"when,x\n2026-03-02T00:00:40,1\n,\n", {"Content-Type": "text/csv"}, 422, "row 2 of the batch has none"),
         (b"{}", {"Content-Type": "application/json"}, 422, "row 1 of the batch has none"),
         (b'{"when": null}', {"Content-Type": "application/json"}, 422, "row 1 of the batch has none"),
         (b'{"when": "2026-03-02T00:00:40"}\n{"x": 1}\nnull', {"Content-Type": "application/json"}, 422, "row 3 of the batch"),

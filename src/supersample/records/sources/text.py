@@ -25,8 +25,8 @@ from supersample.records.reading.numbers import FEW_CODES, has_thousands_dots
 from supersample.records.sources.base import Batches, OtherTypeError, sound
 
 __all__ = [
-    "BLOCK", "FIRST_BLOCK", "PIPE_HINT", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "first_of", "included",
-    "ndjson_blocks", "ndjson_reader", "parse_csv", "parse_json",
+    "BLOCK", "FIRST_BLOCK", "PIPE_HINT", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "first_of",
+    "included", "ndjson_blocks", "ndjson_reader", "parse_csv", "parse_json",
 ]  # fmt: skip
 
 #: Bytes that the types are inferred from, and bytes parsed at a time after them.
