@@ -1,5 +1,6 @@
 """Connections: what does not come is not waited for, and those without a request leave room for others."""
 
+import logging
 import socket
 from contextlib import ExitStack
 
@@ -68,6 +69,43 @@ def test_a_small_body_has_a_limit(service, path):
         answer = client.post(path, content=b"x" * 40_000)
         assert answer.status_code == 413
         assert "a body may have at most" in answer.json()["error"]
+
+
+def chunked(method, path):
+    head = f"{method} {path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: text/csv\r\nTransfer-Encoding: chunked\r\n\r\n"
+    return head.encode()
+
+
+@pytest.fixture(scope="module")
+def unhurried(tmp_path_factory):
+    """A service that does not give up a connection, however slow the test is."""
+    with running(settings_of(tmp_path_factory.mktemp("unhurried"), limits=Limits(seconds=600.0))) as found:
+        yield found
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [
+        ("POST", "/streams/rides/rows", 400),
+        ("POST", "/streams/none/nothing", 404),
+        ("GET", "/health", 200),
+        ("GET", "/events", 200),
+    ],
+)
+def test_what_is_no_http_is_answered_once_and_prints_nothing(unhurried, caplog, capfd, method, path, status, at_once):
+    """It comes with the request, before the application answers, or behind it: without an answer, with one, in one."""
+    bad = b"zzz\r\nabc"
+    with socket.create_connection(("127.0.0.1", int(unhurried.url.rsplit(":", 1)[1])), timeout=60.0) as connection:
+        connection.sendall(chunked(method, path) + (bad if at_once else b""))
+        found = connection.recv(65_536) if not at_once and status != 400 else b""
+        if not at_once:
+            connection.sendall(bad)
+        found += answered(connection)
+    assert found.count(b"HTTP/1.1 ") == 1
+    assert found.startswith(b"HTTP/1.1 400 " if at_once else f"HTTP/1.1 {status} ".encode())
+    assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
+    assert capfd.readouterr().err == ""
 
 
 def test_connections_without_a_request_leave_room(service, connect, monkeypatch):

@@ -4,7 +4,7 @@ import asyncio
 import logging
 import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import SimpleNamespace
 
 import pytest
@@ -48,6 +48,44 @@ def test_a_fault_in_the_middle_of_events_ends_them_and_is_said(tmp_path, monkeyp
         assert not service.service.hub._listeners
     assert not [each for each in caplog.records if each.levelno >= logging.ERROR]
     assert capfd.readouterr().err == ""
+
+
+def test_the_end_of_the_service_answers_what_is_still_computed_and_prints_no_traceback(tmp_path, monkeypatch, caplog, capfd):
+    monkeypatch.setattr("supersample.live.http.serving._GRACE", 0.05)
+    under_way, free = threading.Event(), threading.Event()
+
+    def long(*_):
+        under_way.set()
+        free.wait(600)
+        return {}
+
+    monkeypatch.setattr("supersample.live.http.reading.prototypes_of", long)
+    monkeypatch.setattr("supersample.live.stream.Stream.take", lambda *_: (under_way.set(), Future())[1])
+    for ask in (lambda client: client.get("/streams/rides/prototypes"), lambda client: send(client, 0)):
+        under_way.clear()
+        with ThreadPoolExecutor(1) as pool:
+            try:
+                with running(settings_of(tmp_path)) as service, client_of(service) as client:
+                    asked = pool.submit(ask, client)
+                    assert under_way.wait(600)
+                    service._server.should_exit = True
+                    answer = asked.result()
+            finally:
+                free.set()
+        assert answer.status_code == 503
+        assert "is being closed" in answer.json()["error"]
+    assert "batch_id" in answer.json()
+    assert not [each for each in caplog.records if each.exc_info]
+    assert "Traceback" not in capfd.readouterr().err
+
+
+def test_a_slow_reader_that_the_end_of_the_service_cuts_off_is_no_fault(tmp_path, caplog):
+    with running(settings_of(tmp_path)):
+        pass
+    logger = logging.getLogger("uvicorn.error")
+    for error in (asyncio.CancelledError(), ZeroDivisionError()):
+        logger.error("Exception in ASGI application", exc_info=error)
+    assert [each.exc_info[0] for each in caplog.records if each.exc_info] == [ZeroDivisionError]
 
 
 @pytest.mark.parametrize("silence", [0.02, 600.0])

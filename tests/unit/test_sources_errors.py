@@ -26,6 +26,14 @@ def drain(source):
     return sum(batch.num_rows for batch in open_source(source).batches(0))
 
 
+@pytest.mark.parametrize("start", ["null", "\ufeff\n null", "nothing"])
+def test_lines_that_begin_with_null_are_refused_before_the_parser_ends_the_process(tmp_path, start):
+    path = tmp_path / "rows.ndjson"
+    path.write_bytes(f'{start}\n{{"a": 1}}\n'.encode())
+    with pytest.raises(InputError, match="a line must be an object, and the first one is none"):
+        drain(path)
+
+
 class FromDask:
     __module__ = "dask.dataframe.core"
 

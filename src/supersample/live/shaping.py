@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -49,7 +50,10 @@ class Shape:
         if not batches or batches[0].num_columns == 0:
             raise RefusedError("the batch must have a row and a column that is not dropped, and has none; send some rows")
         rows = self._typed(pa.Table.from_batches(batches), known, text=filled)
-        return _with_absent(rows, known if filled else options.gone(known))
+        rows = _with_absent(rows, known if filled else options.gone(known))
+        if filled:
+            _check_not_empty(rows)
+        return rows
 
     def _typed(self, rows: pa.Table, known: pa.Schema, *, text: bool) -> pa.Table:
         """Return rows whose columns without a type so far have one that holds what may come."""
@@ -80,6 +84,19 @@ def _with_absent(rows: pa.Table, schema: pa.Schema) -> pa.Table:
         if each.name not in rows.column_names:
             rows = rows.append_column(each, pa.nulls(rows.num_rows, each.type))
     return rows
+
+
+def _check_not_empty(rows: pa.Table) -> None:
+    """Refuse rows of text that say nothing: what absent columns are filled with is not what anybody observed."""
+    if any(column.null_count == 0 for column in rows.columns):
+        return
+    filled = reduce(pc.or_, (pc.is_valid(column) for column in rows.columns))
+    place = pc.index(filled, False).as_py()
+    if place >= 0:
+        raise RefusedError(
+            f"each row must have a value in a column that is not dropped, and row {place + 1:,} of the batch has none; "
+            "leave such rows out"
+        )
 
 
 def misfit(rows: pa.Table, known: pa.Schema | None, dropped: Sequence[str]) -> str:

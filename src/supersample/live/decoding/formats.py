@@ -15,7 +15,7 @@ from supersample.records.sources.base import Batches, OtherTypeError, sound
 from supersample.records.sources.conforming import described
 from supersample.records.sources.ipc import ipc_stream_reader
 from supersample.records.sources.nested import flat_fields
-from supersample.records.sources.text import csv_reader
+from supersample.records.sources.text import csv_reader, first_of
 
 __all__ = ["ENCODINGS", "FORMATS", "MEDIA_TYPES", "BodyError", "Bounds", "Format", "OverLimitError", "decoded", "unpacked"]
 
@@ -52,8 +52,10 @@ def _csv(body: bytes, known: pa.Schema | None, _: Bounds) -> Batches:
 def _ndjson(body: bytes, known: pa.Schema | None, _: Bounds) -> Batches:
     if not body.strip():
         return
-    if body.lstrip()[:1] == b"[":
-        raise BodyError("the body must be one JSON object a line, got a JSON array; send one object a line")
+    start = first_of(body)
+    if start != b"{":  # also since the parser ends the process at a leading null
+        found = "a JSON array" if start == b"[" else "something else"
+        raise BodyError(f"the body must be one JSON object a line, got {found}; send one object a line")
     flat = known if known is not None and not any("." in name for name in known.names) else None
     table = pyarrow.json.read_json(
         pa.BufferReader(body),

@@ -1,5 +1,6 @@
 """The web application: every request is checked, its parameters are read, and every error is answered in one form."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
@@ -88,6 +89,8 @@ async def _answered(endpoint: Endpoint, service: "Service", guard: Guard, reques
         return failure(400, str(error))
     except ClientDisconnect:
         return failure(400, "the connection was closed before the body had come")
+    except asyncio.CancelledError:  # uvicorn ends what takes long when the service ends; nothing else cancels a request
+        return failure(503, "the service is being closed; ask again later", {"Connection": "close"})
     except Exception as error:  # a fault of the program, after which the body may be unread
         service.fault(operation_id(endpoint), error)
         reason = f"a fault of the service ({type(error).__name__}); its log says where"

@@ -84,12 +84,14 @@ def _operation(endpoint: Endpoint, times: Sequence[Mapping[str, str]], *, asks: 
         found["x-right"] = endpoint.right
     if endpoint.rows:
         content: dict[str, Any] = {each: {"schema": {"type": "string", "format": "binary"}} for each in MEDIA_TYPES}
-        content["application/json"] = {"schema": {"type": "object", "description": "A row; more of them, one a line"}}
+        row = {"type": "object", "minProperties": 1, "description": "A row; more of them, one a line"}
+        content["application/json"] = {"schema": row}
         found["requestBody"] = {
             "required": True,
             "content": content,
-            "description": f"Content-Encoding may be {' or '.join(ENCODINGS)}. A body must hold a row of its format: one that "
-            "holds none, such as an empty one, is answered 422, as is any other whose rows cannot be used",
+            "description": f"Content-Encoding may be {' or '.join(ENCODINGS)}. A body must hold a row of its format, and a row "
+            "of JSON or CSV a value: one that holds none, such as an empty one, is answered 422, as is any other whose rows "
+            "cannot be used",
         }
     elif endpoint.body is not None:
         content = {endpoint.body.media_type: {"schema": dict(endpoint.body.schema)}}

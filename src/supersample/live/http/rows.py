@@ -55,6 +55,8 @@ async def _rows(asked: Asked) -> Response:
     except (UnavailableError, TimeoutError) as error:
         reason = str(error) or "the stream cannot write at the moment; send the batch again with the same id"
         return failure(503, reason, _later(5.0), again)
+    except asyncio.CancelledError:  # the service ends; the rows may be durable or not
+        return failure(503, "the service is being closed; send the batch again later, with the same id", _later(5.0), again)
     except DecodingError as error:
         return failure(413, str(error))
     except RefusedError as error:

@@ -5,6 +5,7 @@ import itertools
 import logging
 from typing import TYPE_CHECKING, Any
 
+import h11
 import uvicorn
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
@@ -53,6 +54,20 @@ class _Patient(H11Protocol):
         self._forget()
         super().connection_lost(exc)
 
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, if nothing has been answered yet; what the application still says goes nowhere.
+
+        uvicorn would try to send a second answer, either here or for the application, and print a traceback: anybody could
+        fill the log.
+        """
+        if self.cycle is not None and not self.cycle.response_complete:
+            self.cycle.disconnected = True
+            self.cycle.message_event.set()
+        if self.conn.our_state in (h11.IDLE, h11.SEND_RESPONSE):
+            super().send_400_response(msg)
+        else:
+            self.transport.close()
+
     @property
     def _idle(self) -> bool:
         return self.cycle is None or self.cycle.response_complete
@@ -84,11 +99,18 @@ class _Patient(H11Protocol):
             self.transport.close()
 
 
+def _is_told(record: logging.LogRecord) -> bool:
+    """Return whether a line of uvicorn is worth saying: that the end of the service cut an answer off is no fault."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
+
+
 def server_of(service: "Service") -> uvicorn.Server:
     """Return the server of a service; `run` on a socket, and `should_exit` to end."""
     server, limits = service.settings.server, service.settings.limits
     patient = type("Patient", (_Patient,), {"seconds": limits.seconds, "most": limits.connections})
-    logging.getLogger("uvicorn.error").setLevel(logging.ERROR)
+    logger = logging.getLogger("uvicorn.error")
+    logger.setLevel(logging.ERROR)
+    logger.addFilter(_is_told)  # the same one each time, so that it is there once
     config = uvicorn.Config(
         application(service), host=server.host, port=server.port, http=patient, ws="none", lifespan="off", interface="asgi3",
         log_config=None, access_log=False, server_header=False, proxy_headers=False,

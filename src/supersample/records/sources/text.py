@@ -10,6 +10,7 @@ blocks in memory and cannot be stopped while they wait for a pipe.
 """
 
 import itertools
+import re
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
@@ -24,8 +25,8 @@ from supersample.records.reading.numbers import FEW_CODES, has_thousands_dots
 from supersample.records.sources.base import Batches, OtherTypeError, sound
 
 __all__ = [
-    "BLOCK", "FIRST_BLOCK", "PIPE_HINT", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "included",
-    "ndjson_blocks", "ndjson_reader", "parse_csv", "parse_json",
+    "BLOCK", "FIRST_BLOCK", "PIPE_HINT", "TEXT_HINT", "Bytes", "csv_blocks", "csv_reader", "delimiter_of", "first_of",
+    "included", "ndjson_blocks", "ndjson_reader", "parse_csv", "parse_json",
 ]  # fmt: skip
 
 #: Bytes that the types are inferred from, and bytes parsed at a time after them.
@@ -34,6 +35,8 @@ TEXT_HINT = (
     f"types are read out of the first {FIRST_BLOCK >> 20} MB, so give each column values of one kind, or convert the file to "
     f"Parquet with types of your choice"
 )
+#: The first byte of JSON, behind a mark of the byte order.
+_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(\S)")
 #: What to do about it where the rows cannot be read again.
 PIPE_HINT = (
     f"types are read out of the first {FIRST_BLOCK >> 20} MB, and what comes through a pipe cannot be read again with a column "
@@ -175,8 +178,20 @@ def _parsed(
     )
 
 
+def first_of(block: bytes) -> bytes:
+    r"""Return the first byte of JSON, behind a mark of the byte order and white space.
+
+    >>> first_of(b"\xef\xbb\xbf \n null")
+    b'n'
+    """
+    found = _START.match(block)
+    return found[1] if found else b""
+
+
 def parse_json(block: bytes, schema: pa.Schema | None) -> pa.Table:
     """Parse a block of NDJSON."""
+    if first_of(block) == b"n":  # at a leading null the parser ends the process
+        raise pa.ArrowInvalid("JSON parse error: a line must be an object, and the first one is none")
     return pyarrow.json.read_json(
         pa.BufferReader(block),
         read_options=pyarrow.json.ReadOptions(block_size=len(block) + 1),
