@@ -352,6 +352,12 @@ def count_frequent():
     }
 
 
+def count_owners():
+    # The first owner has the third group twice, and the last one two groups, one of them between the other's words.
+    owners, groups = np.array([0, 0, 1, 2, 2, 2], WHOLE), np.array([3, 3, 3, 3, 1, 3], WHOLE)
+    return {"three": (owners, groups, np.array([2, 1, 5], WHOLE), np.full(4, -1, WHOLE), np.zeros(4, WHOLE))}
+
+
 def slot_of():
     # Keys 0 and 5 begin at the same slot.
     keys, counts = np.zeros(8, WHOLE), np.zeros(8, WHOLE)
@@ -713,6 +719,7 @@ CASES = {
     "sketches.raise_registers": raise_registers,
     "sketches._seat": seat,
     "sketches.count_frequent": count_frequent,
+    "sketches.count_owners": count_owners,
     "sketches._slot_of": slot_of,
     "sketches.bits_to_drop": bits_to_drop,
     "sketches.bucket_key": bucket_key,

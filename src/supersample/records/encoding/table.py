@@ -125,10 +125,6 @@ class Encoding:
         if not names or len(set(names)) < len(names) or not set(names) <= set(schema.names):
             raise InputError(f"an encoding must name columns of {listed(schema.names)}, each once, got {names}")
         readings = dict(self.readings)
-        if not {name for name, _ in self.first} <= set(names):
-            raise InputError(f"an encoding must know first values of columns in it, {names}, got others")
-        if any(len(hashes) > MOST or not all(-(1 << 63) <= each < 1 << 63 for each in hashes) for _, hashes in self.first):
-            raise InputError(f"an encoding must know at most {MOST} first values of a column, as whole numbers of 64 bits")
         if not {*readings, *(block.name for block in self.aside)} <= set(schema.names):
             raise InputError(f"an encoding must read columns of {listed(schema.names)}, got {sorted(readings)}")
         for name, reading in readings.items():
@@ -137,6 +133,10 @@ class Encoding:
                 raise InputError(f"column {name!r} must be text to be read as {reading.kind}")
         for block in (*self.blocks, *self.aside):
             block.check(readings[block.name].type if block.name in readings else schema.field(block.name).type)
+        if not {name for name, _ in self.first} <= set(names):
+            raise InputError(f"an encoding must know first values of columns in it, {names}, got others")
+        if any(len(hashes) > MOST or not all(-(1 << 63) <= each < 1 << 63 for each in hashes) for _, hashes in self.first):
+            raise InputError(f"an encoding must know at most {MOST} first values of a column, as whole numbers of 64 bits")
 
     def column(self, batch: pa.RecordBatch, name: str) -> pa.Array:
         """Return a column as the values that its text holds."""
