@@ -78,16 +78,16 @@ def measured(service: Served, seconds: float, rate: float, senders: int, connect
     for each in pipes:
         each.recv()  # it has imported what it needs
     warm = warmed(service.url)
-    begun = time.time()
+    started = time.time()
     for each in pipes:
-        each.send(begun)
+        each.send(started)
     memory: list[tuple[float, ...]] = []
     while not all(each.poll() for each in pipes):
-        memory.append((round(time.time() - begun, 1), *(round(each, 1) for each in service.memory())))
+        memory.append((round(time.time() - started, 1), *(round(each, 1) for each in service.memory())))
         if not all(each.is_alive() for each in processes):
             raise SystemExit("a sender ended without a result; what it printed says why")
         time.sleep(max(0.2, seconds / _LOOKS))
-    took = time.time() - begun
+    took = time.time() - started
     sent: list[Sent] = [each.recv() for each in pipes]
     mine.send("end")
     seen = mine.recv()

@@ -49,7 +49,7 @@ async def _events(asked: Asked) -> Response:
     """Send the status of streams that have changed, for as long as somebody listens."""
     streams = asked.service.streams
     news = asked.service.hub.listen(set(streams))
-    first = await anext(news, None)  # what has begun ends by itself, also where nobody is left to whom it could be sent
+    first = await anext(news, None)  # once started it ends by itself, also where no listener is left
 
     async def lines() -> AsyncIterator[bytes]:
         names = first
@@ -62,7 +62,7 @@ async def _events(asked: Asked) -> Response:
                             return
                         yield _event("status", status_of(streams[name])) if name else b": still here\n\n"
                     names = await anext(news, None)
-        except Exception as error:  # the answer has begun, so all that can be done is to end it
+        except Exception as error:  # the answer is under way: it can only be ended
             asked.service.fault("events", error)
 
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
