@@ -35,8 +35,8 @@ PROFILERS := $(VENVS)/profilers
 # The ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
 TORCH ?= torch>=2.2
 PIP := -m pip install --quiet --disable-pip-version-check
-# Tests run on this many processes at a time.
-WORKERS ?= 2
+# Tests run on this many processes at a time: one more than the two cores of CI, since some wait for other processes.
+WORKERS ?= 3
 define LINT
 $(1)/$(BIN)/ruff check .
 	$(1)/$(BIN)/ruff format --check .
@@ -50,9 +50,9 @@ PYTEST := -m pytest --numprocesses $(WORKERS) --dist loadfile
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(firstword $(MAKEFILE_LIST)) | sed -E 's/:.*## /\t/'
 
-test: lint suite  ## Lint, types, import contracts, and the test suite with its doctests (warnings are errors); PYTHON= names the Python
+test: lint suite test-once  ## Lint, types, import contracts, and all tests with their doctests (warnings are errors); PYTHON= names the Python
 
-suite: environment  ## The test suite alone, with locked versions
+suite: environment  ## The tests that are run on every Python, with locked versions
 	$(TEST)/$(BIN)/python $(PYTEST)
 
 lint: environment
@@ -60,7 +60,7 @@ lint: environment
 
 environment: $(TEST)/.installed
 
-test-once: environment  ## The tests that one Python is enough for: Spark through Connect and as a stream, the guide to clusters, the whole live demo, a day of a service, and the page of 300 columns
+test-once: environment  ## The tests that one Python is enough for: pages in a browser, code in the guides, kills of the service, Spark through Connect and as a stream, the whole live demo, a day of a service
 	$(TEST)/$(BIN)/python $(PYTEST) -m once tests
 
 test-newest: newest  ## Lint, types and suite with the newest release of everything

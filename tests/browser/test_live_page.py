@@ -20,6 +20,8 @@ from supersample.live.batch import Batch
 from supersample.live.running import Running
 from supersample.live.settings import ServerSettings, ServiceSettings, StreamSettings, WebhookSettings
 
+pytestmark = pytest.mark.once  # a browser shows the same page whatever Python wrote it
+
 TOKENS = {"read": "token-for-reading", "admin": "token-for-administration"}
 START = np.datetime64("2026-03-02T00:00:00", "us")
 HOURLY = {"time": "when", "every": "1h", "random_state": 0}

@@ -10,6 +10,8 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
+pytestmark = pytest.mark.once  # a browser shows the same page whatever Python wrote it
+
 NAMES = ("digits", "messy", "wide", "comparison", "history")
 SECTIONS = {
     "summary": ("headline", "notes", "prototypes", "criticisms", "columns", "map", "trace", "reading", "small-print"),

@@ -12,6 +12,8 @@ import chromium
 from supersample.history.history import state_of
 from supersample.report.timeline.spans import spans_of
 
+pytestmark = pytest.mark.once  # a browser shows the same page whatever Python wrote it
+
 SETTLED = "requestAnimationFrame(() => requestAnimationFrame(arguments[0]))"
 
 STRIPS = """

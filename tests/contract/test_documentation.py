@@ -104,7 +104,9 @@ def with_spark(page):
     return "pyspark" in page.read_text()
 
 
-@pytest.mark.parametrize("page", [pytest.param(page, marks=[pytest.mark.once] * with_spark(page)) for page in RUN], ids=name_of)
+@pytest.mark.parametrize(
+    "page", [page if page.name == "README.md" else pytest.param(page, marks=pytest.mark.once) for page in RUN], ids=name_of
+)
 def test_code_in_the_documentation_runs(page, tmp_path, monkeypatch):
     spark = with_spark(page)
     if spark and shutil.which("java") is None:

@@ -132,6 +132,7 @@ def killed_often(folder, kills, each, *, apart):
     return made
 
 
+@pytest.mark.once
 def test_twenty_kills_lose_and_double_no_message(tmp_path):
     check_once(tmp_path, killed_often(tmp_path, 20, 300, apart=10))
 

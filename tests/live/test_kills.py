@@ -37,6 +37,7 @@ def heard(told):
         pass
 
 
+@pytest.mark.once
 def test_twenty_kills_lose_and_double_nothing(processes, opened, tmp_path):
     rng = np.random.default_rng(0)
     acknowledged, hits = -1, 0

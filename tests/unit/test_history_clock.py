@@ -91,7 +91,7 @@ def awkward(n):
     rng, table = np.random.default_rng(7), ahead(rows(n, change=2 * n // 3), n // 2, n // 2 + 10)
     when = table["when"].to_numpy() - (rng.exponential(6_000, n) * (rng.random(n) < 0.05)).astype("m8[s]")
     when[n // 4] = np.datetime64("2099-01-01")
-    when[rng.integers(0, n, 20)] = np.datetime64("NaT")
+    when[rng.integers(0, n, 20)] = np.datetime64("NaT", "s")
     return with_times(table, when)
 
 
