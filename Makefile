@@ -35,8 +35,8 @@ PROFILERS := $(VENVS)/profilers
 # The ordinary build may bring gigabytes of GPU libraries, so name a smaller one if you can.
 TORCH ?= torch>=2.2
 PIP := -m pip install --quiet --disable-pip-version-check
-# Tests run on this many processes at a time: one more than the two cores of CI, since some wait for other processes.
-WORKERS ?= 3
+# Tests run on this many processes at a time. Each has a cache of compiled code of its own, so more of them than cores take longer.
+WORKERS ?= 2
 define LINT
 $(1)/$(BIN)/ruff check .
 	$(1)/$(BIN)/ruff format --check .
