@@ -60,12 +60,13 @@ lint: environment
 
 environment: $(TEST)/.installed
 
-test-once: environment  ## The tests that one Python is enough for: pages in a browser, code in the guides, kills of the service, Spark through Connect and as a stream, the whole live demo, a day of a service
+test-once: environment  ## The tests that one Python is enough for: pages in a browser, code in the guides, kills of the service, Spark, the whole live demo, a day of a service
 	$(TEST)/$(BIN)/python $(PYTEST) -m once tests
 
-test-newest: newest  ## Lint, types and suite with the newest release of everything
+test-newest: newest  ## Lint, types and all tests with the newest release of everything
 	$(call LINT,$(NEWEST))
 	$(NEWEST)/$(BIN)/python $(PYTEST)
+	$(NEWEST)/$(BIN)/python $(PYTEST) -m once tests
 
 suite-newest: newest  ## The suite alone, with the newest release of everything
 	$(NEWEST)/$(BIN)/python $(PYTEST)
@@ -74,8 +75,9 @@ newest:
 	"$(PYTHON)" -m venv $(NEWEST)
 	$(NEWEST)/$(BIN)/python $(PIP) --upgrade --upgrade-strategy eager pip --editable '.[test]'
 
-test-lowest: $(LOWEST)/.installed  ## The suite with the lowest versions that pyproject.toml states
+test-lowest: $(LOWEST)/.installed  ## All tests with the lowest versions that pyproject.toml states
 	$(LOWEST)/$(BIN)/python $(PYTEST)
+	$(LOWEST)/$(BIN)/python $(PYTEST) -m once tests
 
 test-random: environment  ## The suite in random order; SEED= repeats one
 	$(TEST)/$(BIN)/python $(PYTEST) -p randomly $(if $(SEED),--randomly-seed=$(SEED))

@@ -127,7 +127,10 @@ def pytest_runtest_teardown(item, nextitem):
         RUNNING.close()
 
 
-@pytest.fixture(scope="module", params=[DaskEngine, SparkEngine], ids=["dask", "spark"])
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(DaskEngine, id="dask"), pytest.param(SparkEngine, id="spark", marks=pytest.mark.once)],
+)
 def engine(request):
     return RUNNING.get(request.param)
 

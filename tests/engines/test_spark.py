@@ -6,7 +6,10 @@ import supersample as ss
 from engine_parts import OPTIONS, SIZES, mixed, reader, spark_frame
 from supersample.engines import local
 
-pytestmark = pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning")
+pytestmark = [
+    pytest.mark.once,
+    pytest.mark.filterwarnings("ignore:PySpark does not yet fully support pandas:FutureWarning"),
+]
 
 
 @pytest.fixture(scope="module")
