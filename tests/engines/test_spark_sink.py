@@ -1,6 +1,8 @@
 """A stream of a real local Spark, whose files appear in a folder: each row is counted once, whatever is delivered again."""
 
+import os
 import shutil
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +19,9 @@ pytestmark = [
 
 ROWS, CHANGE = 2_000, 12_000
 OPTIONS = {"time": "at", "every": 100, "random_state": 0}
+
+#: When the first file was written, in seconds.
+_WRITTEN = int(time.time()) - 1_000
 
 
 def rows(number):
@@ -36,6 +41,8 @@ class Folder:
         for _ in range(count):
             path = self.base / "in" / f"part-{self.made:04d}.parquet"
             parquet.write_table(rows(self.made), path.with_suffix(".tmp"))
+            # Spark reads files in the order of their times, and two may be written within one millisecond.
+            os.utime(path.with_suffix(".tmp"), (_WRITTEN + self.made, _WRITTEN + self.made))
             path.with_suffix(".tmp").rename(path)
             self.made += 1
 
